@@ -4,7 +4,6 @@
 #include "base/nodelist.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Sets of nodes by name, as runs of numbers: "elcap[1-11136]" is five, one for each count of
@@ -20,13 +19,18 @@ struct noderun {
 /* All zero is empty. */
 struct nodeset {
     struct noderun **runs; /* ordered, as long as they can be */
-    size_t count, capacity;
+    uint32_t count;
 };
 
 void nodeset_add(struct nodeset *set, const char *list); /* as nodelist_count takes it */
 /* One name, of a set that is only folded then. In the order of their numbers it is fastest. */
 void nodeset_put(struct nodeset *set, const char *name);
 void nodeset_release(struct nodeset *set);
+
+/* Whether the list names each node once. If not, a node that it names twice; or "": it takes more
+ * runs than NODESET_RUNS_MAX, and to compare these would stop the loop too long. */
+enum { NODESET_RUNS_MAX = 1 << 16 };
+bool nodeset_once(const char *list, char twice[static NODELIST_NAME_MAX + 1]);
 
 bool nodeset_has(const struct nodeset *set, const char *name);
 uint32_t nodeset_size(const struct nodeset *set);

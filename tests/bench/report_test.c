@@ -3,14 +3,8 @@
 #include "tests/bench/plot.h"
 #include "tests/bench/report.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
 static const struct report_goal fast = {
@@ -127,15 +121,9 @@ static void plot__draws_each_point(void **state)
     assert_null(strstr(text, "inf"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(ratio__is_judged_by_its_median, setup, teardown),
-        cmocka_unit_test_setup_teardown(count__is_judged_by_its_worst, setup, teardown),
-        cmocka_unit_test_setup_teardown(ratio__does_not_decide, setup, teardown),
-        cmocka_unit_test_setup_teardown(goals__are_in_the_order_of_their_ids, setup, teardown),
-        cmocka_unit_test_setup_teardown(skipped__is_named_once_in_the_json, setup, teardown),
-        cmocka_unit_test_setup_teardown(plot__draws_each_point, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(ratio__is_judged_by_its_median, setup, teardown),
+          cmocka_unit_test_setup_teardown(count__is_judged_by_its_worst, setup, teardown),
+          cmocka_unit_test_setup_teardown(ratio__does_not_decide, setup, teardown),
+          cmocka_unit_test_setup_teardown(goals__are_in_the_order_of_their_ids, setup, teardown),
+          cmocka_unit_test_setup_teardown(skipped__is_named_once_in_the_json, setup, teardown),
+          cmocka_unit_test_setup_teardown(plot__draws_each_point, setup, teardown))

@@ -2,14 +2,7 @@
 #include "tests/system/badinput/peer.h"
 #include "tests/system/badinput/run.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* Bad input: no input whatsoever crashes the broker, blocks it, or changes state
  * halfway. Every table, over both transports, to one broker. */
@@ -24,21 +17,18 @@ static struct run *run;
 
 static int open_run(void **state)
 {
-    (void)state;
     run = run_open(MCASTD);
     return 0;
 }
 
 static int close_run(void **state)
 {
-    (void)state;
     run_close(run);
     return 0;
 }
 
 static void tables__hold_as_many_cases_as_promised(void **state)
 {
-    (void)state;
     size_t count = 0;
     for (size_t i = 0; i < TABLES; i++) {
         print_message("%4zu %s\n", tables[i]->count, tables[i]->name);

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/gauge.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 
 #include <dirent.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <cmocka.h>
 
 /* The number behind a name in /proc/PID/status. */
 static unsigned long read_status(pid_t pid, const char *name)

@@ -3,14 +3,7 @@
 #include "tests/system/badinput/peer.h"
 #include "tests/system/badinput/run.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* Very many clients that are idle, stop half way or dribble, and one that must not notice. */
 
@@ -101,7 +94,6 @@ static size_t come_and_go(struct site *site, struct line *good, size_t count, pi
 
 static void mass_of_connections__leaves_the_good_one_alone(void **state)
 {
-    (void)state;
     size_t count = allowed_of(MASS), times = GAUGE_SANITIZED ? SANITIZED_TIMES : 1;
     struct site *site = open_site(count);
     struct line *good = site_line(site);
@@ -129,7 +121,6 @@ static void mass_of_connections__leaves_the_good_one_alone(void **state)
  * each its own, but those who have gone half way. */
 static void slow_loris__waits_only_for_itself(void **state)
 {
-    (void)state;
     size_t count = allowed_of(LORIS);
     struct site *site = open_site(count);
     struct line *good = site_line(site);
@@ -214,7 +205,6 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
 {
     enum { SLEEPS = 300 };
     const int count = (int)allowed_of((size_t)SPINNERS * SHARED);
-    (void)state;
     struct site *site = open_site(LORIS);
     struct line *good = site_line(site);
     pid_t pid = broker_of(site);
@@ -241,12 +231,6 @@ static void endless_chunk_header__does_not_take_the_processor(void **state)
     site_close(site);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mass_of_connections__leaves_the_good_one_alone),
-        cmocka_unit_test(slow_loris__waits_only_for_itself),
-        cmocka_unit_test(endless_chunk_header__does_not_take_the_processor),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(mass_of_connections__leaves_the_good_one_alone),
+          cmocka_unit_test(slow_loris__waits_only_for_itself),
+          cmocka_unit_test(endless_chunk_header__does_not_take_the_processor))

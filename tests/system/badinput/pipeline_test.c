@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/peer.h"
 #include "tests/system/badinput/run.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* Bad requests among good ones, all sent at once: each gets its own answer, in its place; after one
  * that ends the connection nothing is answered, nor done. */
@@ -129,10 +122,4 @@ static void pipeline__is_answered_in_its_order(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pipeline__is_answered_in_its_order),
-    };
-    return cmocka_run_group_tests(tests, open_run, close_run);
-}
+UNIT_GROUP(open_run, close_run, cmocka_unit_test(pipeline__is_answered_in_its_order))

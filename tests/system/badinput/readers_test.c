@@ -4,14 +4,7 @@
 #include "tests/system/badinput/run.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* Subscribers of events (F24) that never read, while thousands happen. */
 
@@ -78,7 +71,6 @@ static void reader_that_never_reads__is_dropped_and_others_go_on(void **state)
 {
     struct peer *stuck[STUCK];
     unsigned good = 0;
-    (void)state;
     struct site *site = site_open(&(struct site_options){.mcastd = MCASTD});
     struct wire *wire = wire_create(&(struct wire_options){.socket = site_socket(site),
                                                            .connections = CONNECTIONS,
@@ -118,10 +110,4 @@ static void reader_that_never_reads__is_dropped_and_others_go_on(void **state)
     site_close(site);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reader_that_never_reads__is_dropped_and_others_go_on),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(reader_that_never_reads__is_dropped_and_others_go_on))

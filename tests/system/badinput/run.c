@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/badinput/run.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/badinput/peer.h"
 #include "tests/system/http/contract.h"
 #include "tests/system/rig/folder.h"
 
 #include <microhttpd.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
-#include <cmocka.h>
 
 struct run {
     struct site *site;

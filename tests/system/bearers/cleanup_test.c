@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/fixture.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* F19, I6: whoever has a job's token has the trees of its steps removed, and of no other. */
 
@@ -17,7 +11,6 @@ static struct fixture *fixture;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
     return 0;
 }
@@ -26,7 +19,6 @@ static int open_fixture(void **state)
  * would not fail the program). */
 static void tokens__stand_nowhere(void **state)
 {
-    (void)state;
     fixture_close(fixture);
 }
 
@@ -50,7 +42,6 @@ static void trees_are(const struct fixture_job *job, size_t b, size_t c, size_t 
 
 static void step__is_cleaned_with_the_session_token(void **state)
 {
-    (void)state;
     struct answer answer;
     struct fixture_job job = job_with_trees("f1", 0), other = job_with_trees("f2", 0x100);
     trees_are(&job, 2, 1, 1);
@@ -79,7 +70,6 @@ static void step__is_cleaned_with_the_session_token(void **state)
 
 static void steps_below__go_too_when_asked(void **state)
 {
-    (void)state;
     struct fixture_job job = job_with_trees("f3", 0x200);
     assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?below=yes&wait=30s",
                                  job.token, NULL, NULL),
@@ -89,7 +79,6 @@ static void steps_below__go_too_when_asked(void **state)
 
 static void steps__are_listed_for_whoever_may_see_the_job(void **state)
 {
-    (void)state;
     struct answer answer;
     struct fixture_job job = job_with_trees("f4", 0x300);
     assert_int_equal(fixture_ask(fixture, "GET", "/v1/clusters/elcap/jobs/f4/steps?wait=30s", NULL,
@@ -108,7 +97,6 @@ static void steps__are_listed_for_whoever_may_see_the_job(void **state)
 /* Accepted is on disk: a broker that is killed does it when it is back (B3, I6). */
 static void accepted__is_done_after_a_kill(void **state)
 {
-    (void)state;
     struct fixture_job job = job_with_trees("f5", 0x400);
     char token[MCAST_TOKEN_SIZE];
     fixture_mint(fixture, job.token, "{\"steps\":\"/fA/fX\"}", token);
@@ -135,7 +123,6 @@ static void accepted__is_done_after_a_kill(void **state)
 
 static void slow_fabric_manager__keeps_nobody(void **state)
 {
-    (void)state;
     struct fixture_job job = job_with_trees("f6", 0x500);
     fixture_tell_fm(fixture, "POST", "/mock/faults",
                     "{\"method\":\"PATCH\",\"path\":\"*/jobs/*\",\"count\":1,\"delay_ms\":3000}");
@@ -152,7 +139,6 @@ static void slow_fabric_manager__keeps_nobody(void **state)
 /* A wild user is told to wait, and others are not kept waiting by him. */
 static void thousand_at_once__are_limited(void **state)
 {
-    (void)state;
     enum { TRIES = 100000 }; /* those that it may go on for ever with are 50 a second */
     struct fixture_job wild = fixture_reserve(fixture, "f7"), other = job_with_trees("f8", 0x600);
     unsigned accepted = 0, later = 0;
@@ -181,16 +167,9 @@ static void thousand_at_once__are_limited(void **state)
     fixture_await_status(fixture, "cleanups", "pending", 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step__is_cleaned_with_the_session_token),
-        cmocka_unit_test(steps_below__go_too_when_asked),
-        cmocka_unit_test(steps__are_listed_for_whoever_may_see_the_job),
-        cmocka_unit_test(accepted__is_done_after_a_kill),
-        cmocka_unit_test(slow_fabric_manager__keeps_nobody),
-        cmocka_unit_test(thousand_at_once__are_limited),
-        cmocka_unit_test(tokens__stand_nowhere),
-    };
-    return cmocka_run_group_tests_name("bearers_cleanup", tests, open_fixture, NULL);
-}
+UNIT_GROUP(open_fixture, NULL, cmocka_unit_test(step__is_cleaned_with_the_session_token),
+           cmocka_unit_test(steps_below__go_too_when_asked),
+           cmocka_unit_test(steps__are_listed_for_whoever_may_see_the_job),
+           cmocka_unit_test(accepted__is_done_after_a_kill),
+           cmocka_unit_test(slow_fabric_manager__keeps_nobody),
+           cmocka_unit_test(thousand_at_once__are_limited), cmocka_unit_test(tokens__stand_nowhere))

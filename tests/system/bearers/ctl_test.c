@@ -2,13 +2,7 @@
 #include "tests/system/bearers/fixture.h"
 #include "tests/system/http/testcert.h"
 #include "tests/system/rig/folder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* The same as people and hooks do it: mcastctl, and libmcast below it. */
 
@@ -20,7 +14,6 @@ static struct fixture_job job;
 
 static int open_fixture(void **state)
 {
-    (void)state;
     fixture = fixture_open(&(struct fixture_options){.session_tokens = NULL});
     job = fixture_reserve(fixture, "f1");
     fixture_plant(fixture, &job, "/fA/fB", 0);
@@ -33,13 +26,11 @@ static int open_fixture(void **state)
  * would not fail the program). */
 static void tokens__stand_nowhere(void **state)
 {
-    (void)state;
     fixture_close(fixture);
 }
 
 static void show__lists_steps_and_trees(void **state)
 {
-    (void)state;
     char out[4096];
     assert_int_equal(CTL(NULL, out, "show", "--steps", "f1"), 0);
     assert_non_null(strstr(out, "/fA/fB/fC"));
@@ -61,7 +52,6 @@ static void show__lists_steps_and_trees(void **state)
 
 static void cleanup__takes_the_token_from_the_environment(void **state)
 {
-    (void)state;
     char out[4096];
     assert_int_equal(CTL(NULL, out, "cleanup", "--step", "/fA/fB"), 2);
     assert_non_null(strstr(out, "MCAST_TOKEN"));
@@ -88,7 +78,6 @@ static void cleanup__takes_the_token_from_the_environment(void **state)
 
 static void token__is_requested_narrowed_and_used(void **state)
 {
-    (void)state;
     char out[4096], token[4096], slim[4096];
     assert_int_equal(CTL(job.token, token, "token", "request", "--operations", "cleanup"), 0);
     token[strcspn(token, "\n")] = '\0';
@@ -113,7 +102,6 @@ static void token__is_requested_narrowed_and_used(void **state)
 
 static void key__is_rotated_by_admins(void **state)
 {
-    (void)state;
     char out[4096], token[4096];
     assert_int_equal(CTL(job.token, token, "token", "request"), 0);
     token[strcspn(token, "\n")] = '\0';
@@ -129,7 +117,6 @@ static void key__is_rotated_by_admins(void **state)
 
 static void library__shows_what_a_token_is_for(void **state)
 {
-    (void)state;
     struct mcast *handle = NULL;
     struct mcast_reservation *own = NULL;
     struct mcast_error error;
@@ -162,7 +149,6 @@ static void library__shows_what_a_token_is_for(void **state)
 /* Whoever has nothing but the token: no certificate, no MUNGE, no uid. It goes nowhere else. */
 static void library__is_a_bearer_over_tls(void **state)
 {
-    (void)state;
     struct authority authority;
     char certificates[FOLDER_PATH_SIZE], ca[128], broker[512], url[64];
     struct mcast *handle = NULL;
@@ -203,16 +189,9 @@ static void library__is_a_bearer_over_tls(void **state)
     folder_destroy(certificates);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(show__lists_steps_and_trees),
-        cmocka_unit_test(cleanup__takes_the_token_from_the_environment),
-        cmocka_unit_test(token__is_requested_narrowed_and_used),
-        cmocka_unit_test(key__is_rotated_by_admins),
-        cmocka_unit_test(library__shows_what_a_token_is_for),
-        cmocka_unit_test(library__is_a_bearer_over_tls),
-        cmocka_unit_test(tokens__stand_nowhere),
-    };
-    return cmocka_run_group_tests_name("bearers_ctl", tests, open_fixture, NULL);
-}
+UNIT_GROUP(open_fixture, NULL, cmocka_unit_test(show__lists_steps_and_trees),
+           cmocka_unit_test(cleanup__takes_the_token_from_the_environment),
+           cmocka_unit_test(token__is_requested_narrowed_and_used),
+           cmocka_unit_test(key__is_rotated_by_admins),
+           cmocka_unit_test(library__shows_what_a_token_is_for),
+           cmocka_unit_test(library__is_a_bearer_over_tls), cmocka_unit_test(tokens__stand_nowhere))

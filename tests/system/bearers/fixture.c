@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/fixture.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/http/contract.h"
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define JOBS "/v1/clusters/elcap/jobs/"
 #define FM_JOBS "/fabric/collectives/jobs/elcap-"

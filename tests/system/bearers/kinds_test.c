@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* F19: what a session token opens differs from fabric manager to fabric manager. */
 
@@ -69,20 +63,17 @@ static void steps_go(const char *kind, const char *hwcoll, bool session)
 
 static void own_job__opens_all(void **state)
 {
-    (void)state;
     steps_go("own-job", NULL, true);
 }
 
 static void get__opens_trees_one_by_one(void **state)
 {
-    (void)state;
     steps_go("get", NULL, true);
 }
 
 /* Which steps lie below, and which trees a step has, the token is not told: the login is. */
 static void patch_and_trees_only__need_the_login_where_the_site_allows_it(void **state)
 {
-    (void)state;
     steps_go("patch", "cleanup_login = yes", true);
     steps_go("trees-only", "cleanup_login = yes", true);
 }
@@ -90,7 +81,6 @@ static void patch_and_trees_only__need_the_login_where_the_site_allows_it(void *
 /* Without that it is given up at once, with a sentence, and the trees stay. */
 static void refusal__is_told_and_nothing_else_is_tried(void **state)
 {
-    (void)state;
     char detail[256];
     struct fixture *fixture =
         fixture_open(&(struct fixture_options){.session_tokens = "trees-only"});
@@ -109,7 +99,6 @@ static void refusal__is_told_and_nothing_else_is_tried(void **state)
 /* Nobody is there for longer than it is tried: the trees stay until the job ends. */
 static void time__comes_to_an_end(void **state)
 {
-    (void)state;
     struct fixture *fixture =
         fixture_open(&(struct fixture_options){.hwcoll = "cleanup_timeout = 200ms"});
     struct fixture_job job = job_with_trees(fixture);
@@ -122,14 +111,7 @@ static void time__comes_to_an_end(void **state)
     fixture_close(fixture);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_job__opens_all),
-        cmocka_unit_test(get__opens_trees_one_by_one),
-        cmocka_unit_test(patch_and_trees_only__need_the_login_where_the_site_allows_it),
-        cmocka_unit_test(refusal__is_told_and_nothing_else_is_tried),
-        cmocka_unit_test(time__comes_to_an_end),
-    };
-    return cmocka_run_group_tests_name("bearers_kinds", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(own_job__opens_all), cmocka_unit_test(get__opens_trees_one_by_one),
+          cmocka_unit_test(patch_and_trees_only__need_the_login_where_the_site_allows_it),
+          cmocka_unit_test(refusal__is_told_and_nothing_else_is_tried),
+          cmocka_unit_test(time__comes_to_an_end))

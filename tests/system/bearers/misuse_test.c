@@ -3,16 +3,10 @@
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* B3, F19: what a token is good for, and that nothing makes it good for more. */
 
@@ -26,7 +20,6 @@ static char wide[MCAST_TOKEN_SIZE]; /* of job, one of the broker's */
 
 static int open_fixture(void **state)
 {
-    (void)state;
     fixture = fixture_open(&(struct fixture_options){.broker = "listen = 127.0.0.1:0"});
     job = fixture_reserve(fixture, "fJob");
     other = fixture_reserve(fixture, "fOther");
@@ -41,13 +34,11 @@ static int open_fixture(void **state)
  * would not fail the program). */
 static void tokens__stand_nowhere(void **state)
 {
-    (void)state;
     fixture_close(fixture);
 }
 
 static void narrowed_offline__is_taken_as_far_as_it_reaches(void **state)
 {
-    (void)state;
     char slim[MCAST_TOKEN_SIZE], slimmer[MCAST_TOKEN_SIZE], detail[256];
     struct answer answer;
     fixture_narrow(fixture, wide, "/fA/", time(NULL) + 3600, NULL, slim);
@@ -79,7 +70,6 @@ static void narrowed_offline__is_taken_as_far_as_it_reaches(void **state)
 
 static void minted__is_no_wider_than_what_was_shown(void **state)
 {
-    (void)state;
     char slim[MCAST_TOKEN_SIZE], next[MCAST_TOKEN_SIZE], detail[256];
     fixture_mint(fixture, job.token, "{\"steps\":\"/fA/fB\",\"expires\":\"1h\"}", slim);
     fixture_mint(fixture, slim, "{\"steps\":\"/fA\",\"operations\":[\"show\",\"cleanup\"]}", next);
@@ -97,7 +87,6 @@ static void minted__is_no_wider_than_what_was_shown(void **state)
 
 static void wish__that_is_none_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *body;
         int status;
@@ -130,7 +119,6 @@ static void wish__that_is_none_is_refused(void **state)
 /* The step is percent-decoded once, and is a step then or is none. */
 static void step__that_is_none_is_refused_at_the_door(void **state)
 {
-    (void)state;
     static const char *const paths[] = {
         STEPS "..",
         STEPS ".",
@@ -177,7 +165,6 @@ static void step__that_is_none_is_refused_at_the_door(void **state)
 /* A job of another user: his token is good for his job, and for no other. */
 static void token_of_another_job__does_not_reach_this_one(void **state)
 {
-    (void)state;
     struct answer answer;
     char stolen[MCAST_TOKEN_SIZE];
     fixture_mint(fixture, other.token, NULL, stolen);
@@ -192,7 +179,6 @@ static void token_of_another_job__does_not_reach_this_one(void **state)
 
 static void expired__is_refused_with_the_time(void **state)
 {
-    (void)state;
     char late[MCAST_TOKEN_SIZE], detail[256];
     fixture_narrow(fixture, wide, NULL, 1, NULL, late);
     fixture_refused(fixture, "GET", OWN, late, NULL, 401, "token-expired", detail);
@@ -205,7 +191,6 @@ static void expired__is_refused_with_the_time(void **state)
 /* Whatever is done to it, it is no token any more: also one that a bit was changed of. */
 static void damaged__is_refused(void **state)
 {
-    (void)state;
     char slim[MCAST_TOKEN_SIZE], text[MCAST_TOKEN_SIZE];
     fixture_narrow(fixture, wide, "/fA", 0, NULL, slim);
     const size_t length = strlen(slim);
@@ -233,7 +218,6 @@ static void damaged__is_refused(void **state)
 
 static void oversized__is_refused(void **state)
 {
-    (void)state;
     static const size_t sizes[] = {1025, 4000};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         char *headers = malloc(sizes[i] + 64);
@@ -249,7 +233,6 @@ static void oversized__is_refused(void **state)
 /* More than a request's head has room for: it is not even read. */
 static void monstrous__is_refused_unread(void **state)
 {
-    (void)state;
     enum { SIZE = 100000 };
     struct answer answer;
     char *headers = malloc(SIZE + 64);
@@ -270,7 +253,6 @@ static void monstrous__is_refused_unread(void **state)
 
 static void headers__of_two_minds_are_refused(void **state)
 {
-    (void)state;
     char headers[512];
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\nAuthorization: Bearer %s\r\n",
              job.token, other.token);
@@ -285,7 +267,6 @@ static void headers__of_two_minds_are_refused(void **state)
 /* Root is an admin here; with a token it is a bearer there, and nothing elsewhere. */
 static void token__is_judged_alone(void **state)
 {
-    (void)state;
     static const char *const elsewhere[] = {"/v1/status", "/v1/jobs", "/v1/doctor",
                                             "/v1/clusters/elcap/jobs/fJob", "/v1/events?follow=0"};
     struct answer answer;
@@ -307,7 +288,6 @@ static void token__is_judged_alone(void **state)
 /* Nobody else is proved over plain TCP of this host: the token is enough. */
 static void tcp__is_as_good(void **state)
 {
-    (void)state;
     char headers[MCAST_TOKEN_SIZE + 64];
     snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", wide);
     assert_int_equal(fixture_ask_so(fixture, true, "GET", OWN, headers, NULL, NULL), 200);
@@ -339,7 +319,6 @@ static struct line *ask_from(unsigned host, const char *token, int status)
  * nobody else's, other jobs' bearers' neither. */
 static void connections__are_counted(void **state)
 {
-    (void)state;
     enum { SHARE = 64, HOSTS = 32 };
     char headers[MCAST_TOKEN_SIZE + 64];
     struct line *lines[SHARE + 3];
@@ -386,7 +365,6 @@ static void expect_status(struct line *line, int status)
  * a new connection is accepted (B8). */
 static void waits__keep_nobody_out(void **state)
 {
-    (void)state;
     enum { JOBS = 4 };
     struct fixture *small = fixture_open(
         &(struct fixture_options){.broker = "listen = 127.0.0.1:0\nconnections_max = 16"});
@@ -418,7 +396,6 @@ static void waits__keep_nobody_out(void **state)
  * good (B8). */
 static void minting__has_a_limit(void **state)
 {
-    (void)state;
     enum { FAR_TOO_MANY = 1000 };
     struct fixture_job greedy = fixture_reserve(fixture, "fGreedy");
     char own[MCAST_TOKEN_SIZE], theirs[MCAST_TOKEN_SIZE], retry[16];
@@ -457,7 +434,6 @@ static json_int_t rotate(json_int_t *dropped)
 /* Old keys are honoured as long as a reservation lives that is older than the next one. */
 static void rotation__leaves_tokens_that_are_out(void **state)
 {
-    (void)state;
     char fresh[MCAST_TOKEN_SIZE];
     json_int_t dropped;
     assert_int_equal(rotate(&dropped), 2);
@@ -474,7 +450,6 @@ static void rotation__leaves_tokens_that_are_out(void **state)
 
 static void release__ends_all_tokens(void **state)
 {
-    (void)state;
     struct fixture_job brief = fixture_reserve(fixture, "fBrief");
     char token[MCAST_TOKEN_SIZE], detail[256];
     fixture_mint(fixture, brief.token, NULL, token);
@@ -501,7 +476,6 @@ static void release__ends_all_tokens(void **state)
 /* The last one: no reservation is left. */
 static void rotation__drops_keys_that_nobody_needs(void **state)
 {
-    (void)state;
     json_int_t dropped;
     fixture_release(fixture, "fJob");
     fixture_release(fixture, "fOther");
@@ -527,7 +501,6 @@ static void lose_ledger(void)
 /* Numbers begin anew with the ledger: an old token names the life that now has its number. */
 static void token__of_a_ledger_that_was_lost_is_refused(void **state)
 {
-    (void)state;
     char old[MCAST_TOKEN_SIZE], fresh[MCAST_TOKEN_SIZE];
     struct testbed *testbed = fixture_stage(fixture);
     /* What is left at the fabric manager is taken for active, and has a number then. */
@@ -560,29 +533,20 @@ static void token__of_a_ledger_that_was_lost_is_refused(void **state)
     assert_int_equal(fixture_ask(fixture, "GET", OWN, fresh, NULL, NULL), 200);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(narrowed_offline__is_taken_as_far_as_it_reaches),
-        cmocka_unit_test(minted__is_no_wider_than_what_was_shown),
-        cmocka_unit_test(wish__that_is_none_is_refused),
-        cmocka_unit_test(step__that_is_none_is_refused_at_the_door),
-        cmocka_unit_test(token_of_another_job__does_not_reach_this_one),
-        cmocka_unit_test(expired__is_refused_with_the_time),
-        cmocka_unit_test(damaged__is_refused),
-        cmocka_unit_test(oversized__is_refused),
-        cmocka_unit_test(monstrous__is_refused_unread),
-        cmocka_unit_test(headers__of_two_minds_are_refused),
-        cmocka_unit_test(token__is_judged_alone),
-        cmocka_unit_test(tcp__is_as_good),
-        cmocka_unit_test(connections__are_counted),
-        cmocka_unit_test(waits__keep_nobody_out),
-        cmocka_unit_test(minting__has_a_limit),
-        cmocka_unit_test(rotation__leaves_tokens_that_are_out),
-        cmocka_unit_test(release__ends_all_tokens),
-        cmocka_unit_test(rotation__drops_keys_that_nobody_needs),
-        cmocka_unit_test(token__of_a_ledger_that_was_lost_is_refused),
-        cmocka_unit_test(tokens__stand_nowhere),
-    };
-    return cmocka_run_group_tests_name("bearers_misuse", tests, open_fixture, NULL);
-}
+UNIT_GROUP(open_fixture, NULL, cmocka_unit_test(narrowed_offline__is_taken_as_far_as_it_reaches),
+           cmocka_unit_test(minted__is_no_wider_than_what_was_shown),
+           cmocka_unit_test(wish__that_is_none_is_refused),
+           cmocka_unit_test(step__that_is_none_is_refused_at_the_door),
+           cmocka_unit_test(token_of_another_job__does_not_reach_this_one),
+           cmocka_unit_test(expired__is_refused_with_the_time),
+           cmocka_unit_test(damaged__is_refused), cmocka_unit_test(oversized__is_refused),
+           cmocka_unit_test(monstrous__is_refused_unread),
+           cmocka_unit_test(headers__of_two_minds_are_refused),
+           cmocka_unit_test(token__is_judged_alone), cmocka_unit_test(tcp__is_as_good),
+           cmocka_unit_test(connections__are_counted), cmocka_unit_test(waits__keep_nobody_out),
+           cmocka_unit_test(minting__has_a_limit),
+           cmocka_unit_test(rotation__leaves_tokens_that_are_out),
+           cmocka_unit_test(release__ends_all_tokens),
+           cmocka_unit_test(rotation__drops_keys_that_nobody_needs),
+           cmocka_unit_test(token__of_a_ledger_that_was_lost_is_refused),
+           cmocka_unit_test(tokens__stand_nowhere))

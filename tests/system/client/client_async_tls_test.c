@@ -5,15 +5,10 @@
 #include "client/mcast.h"
 #include "secured.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 #include "watch.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { DAY_S = 86400, REQUESTS = 100 };
 
@@ -22,7 +17,6 @@ static struct watch watch;
 
 static int open_stand(void **state)
 {
-    (void)state;
     unsetenv("MCAST_CACERT");
     unsetenv("MCAST_CERT");
     unsetenv("MCAST_KEY");
@@ -33,7 +27,6 @@ static int open_stand(void **state)
 
 static int close_stand(void **state)
 {
-    (void)state;
     secured_close(&stand);
     return 0;
 }
@@ -111,7 +104,6 @@ static void assert_unwaited(void)
 
 static void tls__carries_many_at_once(void **state)
 {
-    (void)state;
     struct heard heard = {0};
     struct mcast_async *async = open_async(stand.url, true);
     for (int i = 0; i < REQUESTS; i++)
@@ -126,7 +118,6 @@ static void tls__carries_many_at_once(void **state)
 /* The same verification as in the other form, and the same words. */
 static void tls__believes_nobody_who_is_not_named_job(void **state)
 {
-    (void)state;
     struct heard heard = {0};
     struct mcast *handle = NULL;
     struct mcast_async *async = NULL;
@@ -145,7 +136,6 @@ static void tls__believes_nobody_who_is_not_named_job(void **state)
 
 static void tls__without_a_certificate_is_told_why_there_is_no_munge(void **state)
 {
-    (void)state;
     struct heard heard = {0};
     struct mcast_async *async = open_async(stand.url, false);
     begin(async, &heard, NULL);
@@ -159,7 +149,6 @@ static void tls__without_a_certificate_is_told_why_there_is_no_munge(void **stat
 
 static void munge__missing_is_told_without_waiting(void **state)
 {
-    (void)state;
     struct mcast_async *async = NULL;
     struct mcast_error error;
     struct mcast *handle = open_handle(stand.url, false);
@@ -192,7 +181,6 @@ static bool none_is_held(void *arg)
  * another handle's requests are answered meanwhile. */
 static void name__whose_look_up_hangs_holds_up_nobody(void **state)
 {
-    (void)state;
     char url[64];
     struct heard heard = {0}, other = {0};
     uint64_t number = 0;
@@ -227,7 +215,6 @@ static void name__whose_look_up_hangs_holds_up_nobody(void **state)
 /* It is found after all: at 127.0.0.1, whose certificate is made out to another name. */
 static void name__is_looked_up_by_somebody_else(void **state)
 {
-    (void)state;
     char url[64];
     struct heard heard = {0};
     snprintf(url, sizeof url, "https://broker.example:%s", strrchr(stand.url, ':') + 1);
@@ -247,15 +234,9 @@ static void name__is_looked_up_by_somebody_else(void **state)
     watch = (struct watch){0}; /* libcurl joins the thread that has found it, and is over */
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls__carries_many_at_once),
-        cmocka_unit_test(tls__believes_nobody_who_is_not_named_job),
-        cmocka_unit_test(tls__without_a_certificate_is_told_why_there_is_no_munge),
-        cmocka_unit_test(munge__missing_is_told_without_waiting),
-        cmocka_unit_test(name__whose_look_up_hangs_holds_up_nobody),
-        cmocka_unit_test(name__is_looked_up_by_somebody_else),
-    };
-    return cmocka_run_group_tests_name("client_async_tls", tests, open_stand, close_stand);
-}
+UNIT_GROUP(open_stand, close_stand, cmocka_unit_test(tls__carries_many_at_once),
+           cmocka_unit_test(tls__believes_nobody_who_is_not_named_job),
+           cmocka_unit_test(tls__without_a_certificate_is_told_why_there_is_no_munge),
+           cmocka_unit_test(munge__missing_is_told_without_waiting),
+           cmocka_unit_test(name__whose_look_up_hangs_holds_up_nobody),
+           cmocka_unit_test(name__is_looked_up_by_somebody_else))

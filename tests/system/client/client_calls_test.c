@@ -4,18 +4,13 @@
 
 #include "client/mcast.h"
 #include "fakebroker.h"
+#include "tests/unit/unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define PROBLEM "application/problem+json"
 
@@ -52,7 +47,6 @@ static void expect_status(struct mcast *handle, int code, struct mcast_error *er
 
 static void reserve__sends_what_was_asked(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{201, NULL, JOB("f1", "7"), THEN_KEEP},
                                           {200, NULL, JOB("f1", "7"), THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -119,7 +113,6 @@ static struct mcast_node_report good_report(void)
 /* F3: what a node says, and what it is told. */
 static void report__says_what_became_of_services(void **state)
 {
-    (void)state;
     static const char problem[] = "application/problem+json";
     static const char given_back[] = "{\"code\":\"vnis-given-back\",\"detail\":\"destroy them\"}";
     static const struct reply script[] = {
@@ -162,7 +155,6 @@ static void report__says_what_became_of_services(void **state)
 /* F3: one request, however many nodes. */
 static void nodes_clean__is_one_request(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":4711,\"state\":\"releasing\","
@@ -211,7 +203,6 @@ static void nodes_clean__is_one_request(void **state)
 
 static void boot__is_one_request(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
         {404, "application/problem+json", "{\"code\":\"no-such-path\",\"detail\":\"older\"}",
@@ -244,7 +235,6 @@ static void boot__is_one_request(void **state)
 
 static void report__refuses_bad_ones_unsent(void **state)
 {
-    (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     struct mcast *handle = open_fake(fake);
     struct mcast_node_report bad[10];
@@ -271,7 +261,6 @@ static void report__refuses_bad_ones_unsent(void **state)
 
 static void fence__tells_how_many_had_waited(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":3}", THEN_KEEP},
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":-1}", THEN_KEEP},
@@ -296,7 +285,6 @@ static void fence__tells_how_many_had_waited(void **state)
 /* F22, B4: an administrator's answers to an alarm. */
 static void decisions__tell_of_how_many(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"reservations\":12}", THEN_KEEP},
         {200, NULL, "{\"reservations\":2}", THEN_KEEP},
@@ -321,7 +309,6 @@ static void decisions__tell_of_how_many(void **state)
 /* What cannot be right is refused before anything is sent. */
 static void reserve__refuses_bad_requests_unsent(void **state)
 {
-    (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     struct mcast *handle = open_fake(fake);
     struct mcast_request good = MCAST_REQUEST_INIT;
@@ -355,7 +342,6 @@ static void reserve__refuses_bad_requests_unsent(void **state)
  * its MUNGE credential all the same: then a new one is in order, once. */
 static void call__asks_again_with_a_new_credential(void **state)
 {
-    (void)state;
     static const char problem[] = "application/problem+json";
     static const char replayed[] = "{\"code\":\"munge-replayed\",\"detail\":\"seen before\"}";
     static const char expired[] = "{\"code\":\"munge-expired\",\"detail\":\"too old\"}";
@@ -383,7 +369,6 @@ static void call__asks_again_with_a_new_credential(void **state)
 /* A broker whose clock stands in 2024. */
 static void clock__is_told_by_the_last_answer(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, STATUS, THEN_KEEP},
         {0, NULL,
@@ -414,7 +399,6 @@ static void clock__is_told_by_the_last_answer(void **state)
 /* A program that was compiled with a later header may only use what this library knows. */
 static void reserve__does_not_drop_fields_of_later_versions(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{201, NULL, JOB("f1", "7"), THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
@@ -437,7 +421,6 @@ static void reserve__does_not_drop_fields_of_later_versions(void **state)
 
 static void release__and_show(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {202, NULL, JOB("f7", "7"), THEN_KEEP},
         {200, NULL, JOB("f7", "7"), THEN_KEEP},
@@ -474,7 +457,6 @@ static int join_variable(const struct mcast_variable *variable, void *data)
 
 static void env__escapes_the_step_and_keeps_the_order(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"FI_CXI_Z\":\"1\",\"FI_CXI_COLL_MCAST_TOKEN\":\"t\",\"FI_CXI_A\":\"\"}",
          THEN_KEEP},
@@ -503,7 +485,6 @@ static int join_job(const struct mcast_reservation *reservation, void *data)
 /* A page may be short, or even empty, although another follows. */
 static void list__follows_every_page(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"jobs\":[" JOB("a", "1") "],\"next\":\"/v1/jobs?limit=1000&after=1\"}",
          THEN_KEEP},
@@ -525,7 +506,6 @@ static void list__follows_every_page(void **state)
 
 static void list__sends_the_filter_and_stops_at_the_limit(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"jobs\":[" JOB("a", "1") "," JOB("b", "2") "],\"next\":\"/v1/jobs?after=2\"}",
@@ -562,7 +542,6 @@ static int join_place(const struct mcast_reservation *reservation, void *data)
 /* F11: a list for a node tells what it does not show; one that does not is not believed. */
 static void list__of_a_node_counts_what_is_hidden(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"jobs\":[{\"cluster\":\"elcap\",\"job\":\"a\",\"number\":1,\"state\":\"active\","
@@ -587,10 +566,13 @@ static void list__of_a_node_counts_what_is_hidden(void **state)
     assert_int_equal(hidden, 3);
     fakebroker_expect(fake, 2, GET("/v1/jobs?node=n1&after=1"));
     log[0] = '\0';
+    filter.silent = true; /* F3 */
     assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_UNCLEAR);
-    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000&cluster=elcap&node=n1"));
+    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000&cluster=elcap&node=n1&silent=yes"));
     assert_non_null(strstr(error.text, "\"hidden\""));
     assert_string_equal(log, "");
+    filter.node = NULL;
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_USAGE);
     end(handle, fake);
 }
 
@@ -598,7 +580,6 @@ static void list__of_a_node_counts_what_is_hidden(void **state)
  * is not dropped in silence. */
 static void list__takes_an_older_filter_and_refuses_a_newer_one(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, "{\"jobs\":[]}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
@@ -620,7 +601,6 @@ static void list__takes_an_older_filter_and_refuses_a_newer_one(void **state)
 /* A broker that points backwards must not keep its client busy for ever. */
 static void list__refuses_to_go_in_circles(void **state)
 {
-    (void)state;
     static const char *const links[] = {
         "/v1/jobs?after=0",    "/v1/jobs?after=x",  "/v1/jobs?limit=3", "/v1/jobs",
         "http://elsewhere/v1", "/v1/jobs?after=5x", "/v1/jobs?before=7"};
@@ -640,7 +620,6 @@ static void list__refuses_to_go_in_circles(void **state)
 
 static void sync__sends_the_whole_list(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"active\":2,\"confirmed\":1,\"suspect\":[\"x\"],\"released\":[],\"unknown\":[\"j2\"],"
@@ -678,7 +657,6 @@ static void sync__sends_the_whole_list(void **state)
 /* The broker closes kept connections now and then, and is restarted. */
 static void connection__that_broke_is_made_again_once(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, STATUS, THEN_KEEP},
         {0, NULL, "", THEN_CLOSE},
@@ -697,7 +675,6 @@ static void connection__that_broke_is_made_again_once(void **state)
 
 static void connection__that_breaks_twice_is_reported(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {0, NULL, "", THEN_CLOSE},
         {0, NULL, "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{\"ver", THEN_CLOSE},
@@ -715,7 +692,6 @@ static void connection__that_breaks_twice_is_reported(void **state)
 
 static void connection__without_a_broker(void **state)
 {
-    (void)state;
     struct mcast *handle = NULL;
     struct mcast_error error;
     assert_int_equal(mcast_open(&handle, "/nonexistent/mcastd.sock", NULL), 0);
@@ -727,7 +703,6 @@ static void connection__without_a_broker(void **state)
 
 static void connection__to_silence_has_a_time_limit(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, "", THEN_HANG}, {200, NULL, STATUS, THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
@@ -742,7 +717,6 @@ static void connection__to_silence_has_a_time_limit(void **state)
 
 static void connection__to_another_server_is_unclear(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {0, NULL, "SSH-2.0-OpenSSH_9.2\r\n", THEN_CLOSE},
         {200, "text/html", "<html>", THEN_KEEP},
@@ -761,7 +735,6 @@ static void connection__to_another_server_is_unclear(void **state)
 /* Proxies are for the web: a broker is asked directly whatever the environment says. */
 static void connection__uses_no_proxy(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, STATUS, THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     setenv("http_proxy", "http://127.0.0.1:1", 1);
@@ -781,7 +754,6 @@ static void *stop_when_asked(void *data)
 
 static void stop__ends_the_call_under_way_and_later_ones(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
@@ -805,7 +777,6 @@ static int use_the_handle(const struct mcast_event *event, void *data)
 
 static void callback__must_not_use_its_handle(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, "text/event-stream", "data: {\"seq\":1,\"event\":\"x\"}\n\n", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -838,7 +809,6 @@ static struct mcast *open_retrying(struct fakebroker *fake, unsigned ms, struct 
 /* A broker that is started anew: it stops, is away, is back. */
 static void retry__outlives_a_restart(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {503, PROBLEM, STOPPING, THEN_CLOSE},
         {0, NULL, "", THEN_CLOSE},
@@ -864,7 +834,6 @@ static int64_t monotonic_ms(void)
 
 static void retry__leaves_the_broker_alone_as_long_as_it_asks(void **state)
 {
-    (void)state;
     static const char busy[] = "HTTP/1.1 503 Busy\r\nContent-Type: application/problem+json\r\n"
                                "Retry-After: 1\r\nContent-Length: 15\r\n\r\n{\"code\":\"busy\"}";
     static const struct reply script[] = {{0, NULL, busy, THEN_KEEP},
@@ -885,7 +854,6 @@ static const char hour[] =
 
 static void retry__does_not_outlast_its_time(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct waited waited = {0};
@@ -907,7 +875,6 @@ static void retry__does_not_outlast_its_time(void **state)
 
 static void retry__takes_a_no_for_a_no(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {503, PROBLEM, "{\"code\":\"vnis-exhausted\",\"detail\":\"none\"}", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -936,7 +903,6 @@ static bool is_denied(const char *url)
 
 static void retry__is_none_with_a_closed_socket(void **state)
 {
-    (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     const char *url = fakebroker_url(fake);
     int status = 0;
@@ -958,7 +924,6 @@ static void stop_in_wait(const struct mcast_error *why, void *data)
 /* A proxy's hour is heeded for a minute. */
 static void retry__does_not_end_at_an_hour(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, hour, THEN_CLOSE}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast *handle = open_fake(fake);
@@ -969,7 +934,6 @@ static void retry__does_not_end_at_an_hour(void **state)
 
 static void retry__ends_when_it_is_stopped(void **state)
 {
-    (void)state;
     struct mcast *handle = NULL;
     struct mcast_error error;
     assert_int_equal(mcast_open(&handle, "unix:/nowhere/s", NULL), 0);
@@ -978,43 +942,36 @@ static void retry__ends_when_it_is_stopped(void **state)
     mcast_close(handle);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(clock__is_told_by_the_last_answer),
-        cmocka_unit_test(call__asks_again_with_a_new_credential),
-        cmocka_unit_test(reserve__sends_what_was_asked),
-        cmocka_unit_test(report__says_what_became_of_services),
-        cmocka_unit_test(nodes_clean__is_one_request),
-        cmocka_unit_test(boot__is_one_request),
-        cmocka_unit_test(report__refuses_bad_ones_unsent),
-        cmocka_unit_test(fence__tells_how_many_had_waited),
-        cmocka_unit_test(decisions__tell_of_how_many),
-        cmocka_unit_test(reserve__refuses_bad_requests_unsent),
-        cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),
-        cmocka_unit_test(release__and_show),
-        cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
-        cmocka_unit_test(list__follows_every_page),
-        cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
-        cmocka_unit_test(list__of_a_node_counts_what_is_hidden),
-        cmocka_unit_test(list__takes_an_older_filter_and_refuses_a_newer_one),
-        cmocka_unit_test(list__refuses_to_go_in_circles),
-        cmocka_unit_test(sync__sends_the_whole_list),
-        cmocka_unit_test(connection__that_broke_is_made_again_once),
-        cmocka_unit_test(connection__that_breaks_twice_is_reported),
-        cmocka_unit_test(connection__without_a_broker),
-        cmocka_unit_test(connection__to_silence_has_a_time_limit),
-        cmocka_unit_test(connection__to_another_server_is_unclear),
-        cmocka_unit_test(connection__uses_no_proxy),
-        cmocka_unit_test(stop__ends_the_call_under_way_and_later_ones),
-        cmocka_unit_test(callback__must_not_use_its_handle),
-        cmocka_unit_test(retry__outlives_a_restart),
-        cmocka_unit_test(retry__leaves_the_broker_alone_as_long_as_it_asks),
-        cmocka_unit_test(retry__does_not_outlast_its_time),
-        cmocka_unit_test(retry__takes_a_no_for_a_no),
-        cmocka_unit_test(retry__is_none_with_a_closed_socket),
-        cmocka_unit_test(retry__does_not_end_at_an_hour),
-        cmocka_unit_test(retry__ends_when_it_is_stopped),
-    };
-    return cmocka_run_group_tests_name("client_calls", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(clock__is_told_by_the_last_answer),
+          cmocka_unit_test(call__asks_again_with_a_new_credential),
+          cmocka_unit_test(reserve__sends_what_was_asked),
+          cmocka_unit_test(report__says_what_became_of_services),
+          cmocka_unit_test(nodes_clean__is_one_request), cmocka_unit_test(boot__is_one_request),
+          cmocka_unit_test(report__refuses_bad_ones_unsent),
+          cmocka_unit_test(fence__tells_how_many_had_waited),
+          cmocka_unit_test(decisions__tell_of_how_many),
+          cmocka_unit_test(reserve__refuses_bad_requests_unsent),
+          cmocka_unit_test(reserve__does_not_drop_fields_of_later_versions),
+          cmocka_unit_test(release__and_show),
+          cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
+          cmocka_unit_test(list__follows_every_page),
+          cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
+          cmocka_unit_test(list__of_a_node_counts_what_is_hidden),
+          cmocka_unit_test(list__takes_an_older_filter_and_refuses_a_newer_one),
+          cmocka_unit_test(list__refuses_to_go_in_circles),
+          cmocka_unit_test(sync__sends_the_whole_list),
+          cmocka_unit_test(connection__that_broke_is_made_again_once),
+          cmocka_unit_test(connection__that_breaks_twice_is_reported),
+          cmocka_unit_test(connection__without_a_broker),
+          cmocka_unit_test(connection__to_silence_has_a_time_limit),
+          cmocka_unit_test(connection__to_another_server_is_unclear),
+          cmocka_unit_test(connection__uses_no_proxy),
+          cmocka_unit_test(stop__ends_the_call_under_way_and_later_ones),
+          cmocka_unit_test(callback__must_not_use_its_handle),
+          cmocka_unit_test(retry__outlives_a_restart),
+          cmocka_unit_test(retry__leaves_the_broker_alone_as_long_as_it_asks),
+          cmocka_unit_test(retry__does_not_outlast_its_time),
+          cmocka_unit_test(retry__takes_a_no_for_a_no),
+          cmocka_unit_test(retry__is_none_with_a_closed_socket),
+          cmocka_unit_test(retry__does_not_end_at_an_hour),
+          cmocka_unit_test(retry__ends_when_it_is_stopped))

@@ -3,20 +3,15 @@
 
 #include "client/mcast.h"
 #include "fakebroker.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
-#include <setjmp.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
@@ -99,7 +94,6 @@ static void assert_has(const char *text, const char *part)
 
 static void ctl__explains_itself(void **state)
 {
-    (void)state;
     static const char *const commands[] = {
         "reserve", "release", "show",  "list",        "env",   "sync",    "fence", "events",
         "status",  "doctor",  "token", "accept-loss", "claim", "cleanup", "check", "nodes-clean"};
@@ -126,7 +120,6 @@ static void ctl__explains_itself(void **state)
 
 static void ctl__misuse_is_2_and_sends_nothing(void **state)
 {
-    (void)state;
     static const char *const lines[][8] = {
         {"mcastctl", NULL},
         {"mcastctl", "frobnicate", NULL},
@@ -173,7 +166,6 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
 
 static void ctl__without_a_broker_is_4(void **state)
 {
-    (void)state;
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--url", "/nonexistent/mcastd.sock", "status"), 4);
     assert_string_equal(test->err,
@@ -187,7 +179,6 @@ static void ctl__without_a_broker_is_4(void **state)
 /* B8: in mcastd's place, while it is away. */
 static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
 {
-    (void)state;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     char byte;
     if (geteuid() != 0)
@@ -217,7 +208,6 @@ static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
 
 static void ctl__refused_is_1_and_not_found_3(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {503, PROBLEM,
          "{\"detail\":\"failed to reserve 4 VNIs (2 available)\","
@@ -241,7 +231,6 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
 /* What is no word about the job is told apart from a no, and asked again by who retries. */
 static void ctl__not_now_is_4(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {503, PROBLEM, STOPPING, THEN_CLOSE},
         {503, PROBLEM, STOPPING, THEN_CLOSE},
@@ -264,7 +253,6 @@ static void ctl__not_now_is_4(void **state)
 
 static void reserve__sends_the_options(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("--cluster", "elcap", "reserve", "--uid", "5588", "f1", "--nodes",
@@ -290,7 +278,6 @@ static void reserve__sends_the_options(void **state)
 /* S1: the same options say for which job a launch document is wanted. */
 static void launch__sends_the_options(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\",\"vnis\":[],"
@@ -316,7 +303,6 @@ static void launch__sends_the_options(void **state)
 /* Programs need the token; people, logs and screens must not get it. */
 static void token__shows_only_where_it_is_asked_for(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {201, NULL, JOB, THEN_KEEP},
         {200, NULL, JOB, THEN_KEEP},
@@ -347,7 +333,6 @@ static void token__shows_only_where_it_is_asked_for(void **state)
 /* F3: an administrator declares a node clean. */
 static void fence__needs_a_node_and_a_reason(void **state)
 {
-    (void)state;
     static const char forbidden[] = "{\"code\":\"forbidden\",\"detail\":\"only an admin may\"}";
     static const struct reply script[] = {
         {200, NULL, "{\"node\":\"elcap7\",\"reservations\":1}", THEN_KEEP},
@@ -389,7 +374,6 @@ static void fence__needs_a_node_and_a_reason(void **state)
 /* F3: one report for many nodes. */
 static void nodes_clean__says_how_many_are(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\","
@@ -441,7 +425,6 @@ static void nodes_clean__says_how_many_are(void **state)
 /* F22, B4: an administrator's answers to an alarm. */
 static void decisions__are_explicit(void **state)
 {
-    (void)state;
     static const char forbidden[] = "{\"code\":\"forbidden\",\"detail\":\"only an admin may\"}";
     static const struct reply script[] = {{200, NULL, "{\"reservations\":12}", THEN_KEEP},
                                           {200, NULL, "{\"reservations\":1}", THEN_KEEP},
@@ -482,7 +465,6 @@ static void decisions__are_explicit(void **state)
 /* F3: what waits for whom. */
 static void list__shows_what_is_quarantined(void **state)
 {
-    (void)state;
     static const char page[] = "{\"jobs\":[" NOT_HELD "," HELD(
         "4", "f4",
         "{\"count\":7,\"unheard\":4,\"nodes\":[\"elcap7\",\"elcap9\"],\"lingering\":1,"
@@ -529,7 +511,6 @@ static void list__shows_what_is_quarantined(void **state)
 /* F3: with [vni] hold = reports no time ends it. */
 static void list__shows_what_waits_for_reports(void **state)
 {
-    (void)state;
 #define UNTIL_REPORTED                                                                             \
     "{\"cluster\":\"elcap\",\"job\":\"f6\",\"number\":6,\"state\":\"releasing\",\"uid\":5,"        \
     "\"node_count\":2,\"vnis\":[1024],\"created\":\"2026-11-21T08:00:00.000Z\","                   \
@@ -552,7 +533,6 @@ static void list__shows_what_waits_for_reports(void **state)
 /* Whom to look after, and whom to fence. */
 static void list__tells_lingering_from_silent(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"jobs\":[" HELD("4", "f4",
@@ -585,7 +565,6 @@ static void list__tells_lingering_from_silent(void **state)
 /* Nothing at all would leave open whether it was understood. */
 static void show__says_that_there_are_no_steps(void **state)
 {
-    (void)state;
 #define WITH(state, hwcoll)                                                                        \
     "{\"cluster\":\"elcap\",\"job\":\"f4\",\"number\":4,\"state\":\"" state "\",\"vnis\":[],"      \
     "\"hwcoll\":{\"state\":\"" hwcoll "\"}}"
@@ -612,7 +591,6 @@ static void show__says_that_there_are_no_steps(void **state)
 /* A job arrives as ƒ… or f…, and is one and the same. */
 static void jobid__flux_form_becomes_plain(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, JOB, THEN_KEEP},
                                           {200, NULL, "{\"active\":2,\"confirmed\":2}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
@@ -643,7 +621,6 @@ static void jobid__flux_form_becomes_plain(void **state)
 
 static void env__every_format(void **state)
 {
-    (void)state;
     static const char env[] = "{\"FI_CXI_A\":\"it's $HOME `x` \\\"q\\\"\",\"FI_CXI_B\":\"\"}";
     static const struct reply script[] = {{200, NULL, env, THEN_KEEP},
                                           {200, NULL, env, THEN_KEEP},
@@ -675,7 +652,6 @@ static void env__every_format(void **state)
 /* F16: libfabric would look for it for ever. */
 static void env__with_a_ca_that_is_not_there(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"FI_CXI_COLL_FABRIC_MGR_CACERT\":\"/nowhere/ca.pem\"}", THEN_KEEP},
         {200, NULL, "{\"FI_CXI_COLL_FABRIC_MGR_CACERT\":\"/\"}", THEN_KEEP}};
@@ -699,7 +675,6 @@ static void env__with_a_ca_that_is_not_there(void **state)
 /* Half an environment must never be evaluated, and a name never be a command. */
 static void env__all_or_nothing(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"x\\ny\"}", THEN_KEEP},
         {200, NULL, "{\"FI_CXI_A\":\"1\",\"FI_CXI_B\":\"x\\ny\"}", THEN_KEEP},
@@ -720,7 +695,6 @@ static void env__all_or_nothing(void **state)
 
 static void list__table_and_json(void **state)
 {
-    (void)state;
     static const char one[] = "{\"jobs\":[" JOB "],\"next\":null}";
     static const struct reply script[] = {{200, NULL, one, THEN_KEEP},
                                           {200, NULL, one, THEN_KEEP},
@@ -745,7 +719,6 @@ static void list__table_and_json(void **state)
 /* Who would clean a node by hand is told that this is not all. */
 static void list__of_a_node(void **state)
 {
-    (void)state;
     static const char page[] =
         "{\"jobs\":[{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":1,\"state\":\"active\","
         "\"on_node\":\"possible\"}],\"hidden\":2,\"next\":null}";
@@ -778,7 +751,6 @@ static void write_input(struct test *test, char path[128], const char *text, siz
 
 static void sync__reads_standard_input(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"active\":3,\"confirmed\":2,\"suspect\":[\"x\"],\"released\":[\"y\"],"
@@ -804,7 +776,6 @@ static void sync__reads_standard_input(void **state)
 /* A list that is not whole would release jobs that run. */
 static void sync__refuses_what_may_not_be_whole(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, "{\"active\":0,\"confirmed\":0}", THEN_KEEP}};
     static const char binary[] = "a\nb\0c\n", space[] = "slurm_load_jobs error\n";
     struct test *test = begin(script, SIZE(script));
@@ -831,7 +802,6 @@ static void sync__refuses_what_may_not_be_whole(void **state)
 
 static void events__lines_and_json(void **state)
 {
-    (void)state;
     static const char stream[] =
         "event: gap\ndata: {\"from\":1,\"to\":40}\n\n"
         "id: 41\nevent: link-up\ndata: {\"seq\":41,\"time\":\"2026-11-21T08:00:00.000Z\","
@@ -870,7 +840,6 @@ static void events__lines_and_json(void **state)
 /* Fields that this version does not know are shown as well. */
 static void status__table_and_json(void **state)
 {
-    (void)state;
     static const char body[] = "{\"version\":\"0.1.0\",\"role\":\"leader\",\"fabric_manager\":{"
                                "\"link\":\"up\",\"url\":\"https://fmn\",\"last_error\":null},"
                                "\"vnis\":{\"free\":3,\"live\":1},\"strays\":0,\"new\":[1]}";
@@ -893,7 +862,6 @@ static void status__table_and_json(void **state)
 /* At three in the morning the first line counts. */
 static void status__says_first_what_is_wrong(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, NULL,
          "{\"version\":\"0.1.0\",\"role\":\"leader\",\"fabric_manager\":{\"link\":\"down\","
@@ -952,7 +920,6 @@ static void status__says_first_what_is_wrong(void **state)
 /* B11: what stops the broker comes before all else, each alarm in one line with what to do. */
 static void status__says_alarms_before_all(void **state)
 {
-    (void)state;
     static const char status[] =
         "{\"version\":\"0.1.0\",\"alarms\":[{\"kind\":\"mass-loss\",\"since\":"
         "\"2026-11-21T03:00:00.000Z\",\"detail\":\"12 of 40\\u001b[2J are missing\",\"advice\":"
@@ -985,7 +952,6 @@ static void status__says_alarms_before_all(void **state)
 /* A broker of another time, and of an older version that has no findings; and one that has. */
 static void doctor__listens_to_the_broker(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {404, PROBLEM, "{\"code\":\"no-such-path\",\"detail\":\"nothing there\"}", THEN_KEEP},
         {0, NULL,
@@ -1018,7 +984,6 @@ static void doctor__listens_to_the_broker(void **state)
 /* A script must learn that its file is not what it should be. */
 static void ctl__full_disk_is_an_error(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, "{\"version\":\"0.1.0\"}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     char command[512];
@@ -1030,39 +995,24 @@ static void ctl__full_disk_is_an_error(void **state)
     end(test);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ctl__explains_itself),
-        cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
-        cmocka_unit_test(ctl__without_a_broker_is_4),
-        cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
-        cmocka_unit_test(ctl__refused_is_1_and_not_found_3),
-        cmocka_unit_test(ctl__not_now_is_4),
-        cmocka_unit_test(reserve__sends_the_options),
-        cmocka_unit_test(launch__sends_the_options),
-        cmocka_unit_test(token__shows_only_where_it_is_asked_for),
-        cmocka_unit_test(fence__needs_a_node_and_a_reason),
-        cmocka_unit_test(nodes_clean__says_how_many_are),
-        cmocka_unit_test(decisions__are_explicit),
-        cmocka_unit_test(list__shows_what_is_quarantined),
-        cmocka_unit_test(list__shows_what_waits_for_reports),
-        cmocka_unit_test(list__tells_lingering_from_silent),
-        cmocka_unit_test(show__says_that_there_are_no_steps),
-        cmocka_unit_test(jobid__flux_form_becomes_plain),
-        cmocka_unit_test(env__every_format),
-        cmocka_unit_test(env__with_a_ca_that_is_not_there),
-        cmocka_unit_test(env__all_or_nothing),
-        cmocka_unit_test(list__table_and_json),
-        cmocka_unit_test(list__of_a_node),
-        cmocka_unit_test(sync__reads_standard_input),
-        cmocka_unit_test(sync__refuses_what_may_not_be_whole),
-        cmocka_unit_test(events__lines_and_json),
-        cmocka_unit_test(status__table_and_json),
-        cmocka_unit_test(status__says_first_what_is_wrong),
-        cmocka_unit_test(status__says_alarms_before_all),
-        cmocka_unit_test(doctor__listens_to_the_broker),
-        cmocka_unit_test(ctl__full_disk_is_an_error),
-    };
-    return cmocka_run_group_tests_name("client_ctl", tests, NULL, NULL);
-}
+UNIT_MAIN(
+    cmocka_unit_test(ctl__explains_itself), cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
+    cmocka_unit_test(ctl__without_a_broker_is_4),
+    cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
+    cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(ctl__not_now_is_4),
+    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(token__shows_only_where_it_is_asked_for),
+    cmocka_unit_test(fence__needs_a_node_and_a_reason),
+    cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),
+    cmocka_unit_test(list__shows_what_is_quarantined),
+    cmocka_unit_test(list__shows_what_waits_for_reports),
+    cmocka_unit_test(list__tells_lingering_from_silent),
+    cmocka_unit_test(show__says_that_there_are_no_steps),
+    cmocka_unit_test(jobid__flux_form_becomes_plain), cmocka_unit_test(env__every_format),
+    cmocka_unit_test(env__with_a_ca_that_is_not_there), cmocka_unit_test(env__all_or_nothing),
+    cmocka_unit_test(list__table_and_json), cmocka_unit_test(list__of_a_node),
+    cmocka_unit_test(sync__reads_standard_input),
+    cmocka_unit_test(sync__refuses_what_may_not_be_whole), cmocka_unit_test(events__lines_and_json),
+    cmocka_unit_test(status__table_and_json), cmocka_unit_test(status__says_first_what_is_wrong),
+    cmocka_unit_test(status__says_alarms_before_all),
+    cmocka_unit_test(doctor__listens_to_the_broker), cmocka_unit_test(ctl__full_disk_is_an_error))

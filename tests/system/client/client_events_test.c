@@ -3,14 +3,9 @@
 
 #include "client/mcast.h"
 #include "fakebroker.h"
+#include "tests/unit/unit.h"
 
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
@@ -53,7 +48,6 @@ static struct mcast *open_fake(struct fakebroker *fake)
 
 static void events__replay_ends_by_itself(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, SSE, EVENT("3") ": x\n\n" EVENT("4"), THEN_KEEP},
                                           {200, SSE, "", THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -69,7 +63,6 @@ static void events__replay_ends_by_itself(void **state)
 
 static void events__replay_goes_on_where_it_broke(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {0, NULL,
          "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9999\r\n"
@@ -88,7 +81,6 @@ static void events__replay_goes_on_where_it_broke(void **state)
 /* Restarts, an overloaded moment, an event cut in two, a gap: nothing missed, nothing twice. */
 static void events__follow_survives_a_restarted_broker(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {0, NULL, HEAD EVENT("1") "id: 2\nevent: reserved\ndata: {\"se", THEN_CLOSE},
         {503, "application/problem+json", "{\"detail\":\"starting\"}", THEN_CLOSE},
@@ -107,7 +99,6 @@ static void events__follow_survives_a_restarted_broker(void **state)
 
 static void events__follow_ends_when_refused(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, SSE, EVENT("1"), THEN_CLOSE},
         {403, "application/problem+json", "{\"detail\":\"not yours\"}", THEN_KEEP},
@@ -125,7 +116,6 @@ static void events__follow_ends_when_refused(void **state)
 /* A follower whose broker came back with an older copy of its ledger must not ask for ever. */
 static void events__follow_ends_at_an_older_ledger(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {0, NULL, HEAD EVENT("7"), THEN_CLOSE},
         {422, "application/problem+json",
@@ -147,7 +137,6 @@ static void events__follow_ends_at_an_older_ledger(void **state)
 
 static void events__first_connection_must_succeed(void **state)
 {
-    (void)state;
     struct mcast *handle = NULL;
     struct watch watch = {.log = ""};
     struct mcast_error error;
@@ -160,7 +149,6 @@ static void events__first_connection_must_succeed(void **state)
 
 static void events__of_another_server_are_unclear(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {200, "text/html", "data: {\"seq\":1,\"event\":\"x\"}\n\n", THEN_KEEP},
         {200, SSE, "data: {\"seq\":\"one\"}\n\n", THEN_CLOSE},
@@ -190,7 +178,6 @@ static void *stop_when_asked(void *data)
 
 static void events__stop_ends_a_silent_stream(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, HEAD EVENT("1"), THEN_CLOSE},
                                           {0, NULL, HEAD ": silence\n\n", THEN_HANG}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -205,17 +192,11 @@ static void events__stop_ends_a_silent_stream(void **state)
     end(handle, fake);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events__replay_ends_by_itself),
-        cmocka_unit_test(events__replay_goes_on_where_it_broke),
-        cmocka_unit_test(events__follow_survives_a_restarted_broker),
-        cmocka_unit_test(events__follow_ends_when_refused),
-        cmocka_unit_test(events__follow_ends_at_an_older_ledger),
-        cmocka_unit_test(events__first_connection_must_succeed),
-        cmocka_unit_test(events__of_another_server_are_unclear),
-        cmocka_unit_test(events__stop_ends_a_silent_stream),
-    };
-    return cmocka_run_group_tests_name("client_events", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(events__replay_ends_by_itself),
+          cmocka_unit_test(events__replay_goes_on_where_it_broke),
+          cmocka_unit_test(events__follow_survives_a_restarted_broker),
+          cmocka_unit_test(events__follow_ends_when_refused),
+          cmocka_unit_test(events__follow_ends_at_an_older_ledger),
+          cmocka_unit_test(events__first_connection_must_succeed),
+          cmocka_unit_test(events__of_another_server_are_unclear),
+          cmocka_unit_test(events__stop_ends_a_silent_stream))

@@ -6,16 +6,11 @@
 #include "client/mcast.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/testbed.h"
+#include "tests/unit/unit.h"
 #include "watch.h"
 
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { JOBS = 1000, VNIS = 65536, KILLED_AFTER = 300 };
 
@@ -239,12 +234,5 @@ static void swarm__leaves_nothing(void **state)
                   swarm->calls, swarm->watch.seen, swarm->watch.waits);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(watch__sees_the_form_that_waits),
-        cmocka_unit_test(swarm__outlives_the_broker),
-        cmocka_unit_test(swarm__leaves_nothing),
-    };
-    return cmocka_run_group_tests_name("client_swarm", tests, open_swarm, close_swarm);
-}
+UNIT_GROUP(open_swarm, close_swarm, cmocka_unit_test(watch__sees_the_form_that_waits),
+           cmocka_unit_test(swarm__outlives_the_broker), cmocka_unit_test(swarm__leaves_nothing))

@@ -4,19 +4,14 @@
 
 #include "client/mcast.h"
 #include "secured.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <jansson.h>
 #include <netinet/in.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { DAY_S = 86400 };
 
@@ -24,7 +19,6 @@ static struct secured stand;
 
 static int open_stand(void **state)
 {
-    (void)state;
     unsetenv("MCAST_CACERT");
     unsetenv("MCAST_CERT");
     unsetenv("MCAST_KEY");
@@ -35,7 +29,6 @@ static int open_stand(void **state)
 
 static int close_stand(void **state)
 {
-    (void)state;
     secured_close(&stand);
     return 0;
 }
@@ -85,7 +78,6 @@ static void assert_proof(struct mcast *handle, const char *proof, const char *id
 
 static void tls__who_is_not_trusted_is_not_believed(void **state)
 {
-    (void)state;
     struct mcast_error error;
     struct mcast *handle = open_broker(stand.url);
     assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
@@ -98,7 +90,6 @@ static void tls__who_is_not_trusted_is_not_believed(void **state)
 /* The certificate is for 127.0.0.1: another name of this machine is not it. */
 static void tls__another_name_is_not_believed(void **state)
 {
-    (void)state;
     char url[64];
     struct mcast_error error;
     snprintf(url, sizeof url, "https://localhost:%s", strrchr(stand.url, ':') + 1);
@@ -112,7 +103,6 @@ static void tls__another_name_is_not_believed(void **state)
 
 static void tls__a_client_certificate_says_who_asks(void **state)
 {
-    (void)state;
     struct mcast_error error;
     int64_t ahead = 0;
     struct mcast *handle = open_trusting();
@@ -129,7 +119,6 @@ static void tls__a_client_certificate_says_who_asks(void **state)
 
 static void tls__the_environment_does_as_well(void **state)
 {
-    (void)state;
     struct mcast_error error;
     setenv("MCAST_URL", stand.url, 1);
     setenv("MCAST_CACERT", secured_file(&stand, "ca.pem"), 1);
@@ -149,7 +138,6 @@ static void tls__the_environment_does_as_well(void **state)
 
 static void tls__a_key_that_others_can_read_is_not_used(void **state)
 {
-    (void)state;
     struct mcast_error error;
     const char *key = secured_file(&stand, "admin.key");
     struct mcast *handle = open_trusting();
@@ -167,7 +155,6 @@ static void tls__a_key_that_others_can_read_is_not_used(void **state)
 /* No trusted authority signed it: the broker says no, and it is no mystery why. */
 static void tls__a_foreign_client_certificate_is_refused_with_its_name(void **state)
 {
-    (void)state;
     struct mcast_error error;
     struct authority foreign;
     authority_create(&foreign, stand.folder, "foreign");
@@ -185,7 +172,6 @@ static void tls__a_foreign_client_certificate_is_refused_with_its_name(void **st
 
 static void tls__files_that_will_not_do_are_named(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(folder_write(stand.folder, "odd.pem", 0600, "no certificate\n"), 0);
     struct mcast *handle = open_broker(stand.url);
@@ -207,7 +193,6 @@ static void tls__files_that_will_not_do_are_named(void **state)
 
 static void tls__plain_http_to_a_tls_port_says_so(void **state)
 {
-    (void)state;
     char url[64];
     struct mcast_error error;
     snprintf(url, sizeof url, "http://127.0.0.1:%s", strrchr(stand.url, ':') + 1);
@@ -237,7 +222,6 @@ static void connection__that_is_open_is_waited_for(void **state)
 {
     enum { MORE_THAN_FIVE_S = 5500 };
     static const char *const words[] = {"timeout", "no-connection"};
-    (void)state;
     char url[64];
     struct mcast_error error;
     int fd = listen_only(url);
@@ -257,7 +241,6 @@ static void connection__that_is_open_is_waited_for(void **state)
 /* Each request has a credential of its own: a second use of one would be refused as a replay. */
 static void munge__says_who_asks_each_time(void **state)
 {
-    (void)state;
     char uid[32];
     struct mcast_error error;
     struct mcast *handle = open_trusting();
@@ -272,7 +255,6 @@ static void munge__says_who_asks_each_time(void **state)
 
 static void munge__comes_from_the_environment_too(void **state)
 {
-    (void)state;
     setenv("MCAST_MUNGE_SOCKET", stand.munge, 1);
     struct mcast *handle = open_trusting();
     assert_proof(handle, "munge", "uid ");
@@ -282,7 +264,6 @@ static void munge__comes_from_the_environment_too(void **state)
 
 static void munge__never_means_never(void **state)
 {
-    (void)state;
     struct mcast_error error;
     struct mcast *handle = open_trusting();
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_NEVER, NULL, NULL), 0);
@@ -296,7 +277,6 @@ static void munge__never_means_never(void **state)
  * was shown. */
 static void munge__that_is_away_is_named(void **state)
 {
-    (void)state;
     struct mcast_error error;
     struct mcast *handle = open_trusting();
     assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, "/nonexistent/munge", NULL), 0);
@@ -314,7 +294,6 @@ static void munge__that_is_away_is_named(void **state)
 /* On the Unix socket the kernel proves the uid; what is set for TCP is not even looked at. */
 static void socket__needs_none_of_it(void **state)
 {
-    (void)state;
     struct mcast_error error;
     struct mcast *handle = open_broker(stand.socket);
     assert_int_equal(mcast_set_cacert(handle, "/nonexistent/ca.pem", NULL), 0);
@@ -324,23 +303,17 @@ static void socket__needs_none_of_it(void **state)
     mcast_close(handle);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls__who_is_not_trusted_is_not_believed),
-        cmocka_unit_test(tls__another_name_is_not_believed),
-        cmocka_unit_test(tls__a_client_certificate_says_who_asks),
-        cmocka_unit_test(tls__the_environment_does_as_well),
-        cmocka_unit_test(tls__a_key_that_others_can_read_is_not_used),
-        cmocka_unit_test(tls__a_foreign_client_certificate_is_refused_with_its_name),
-        cmocka_unit_test(tls__files_that_will_not_do_are_named),
-        cmocka_unit_test(tls__plain_http_to_a_tls_port_says_so),
-        cmocka_unit_test(connection__that_is_open_is_waited_for),
-        cmocka_unit_test(munge__says_who_asks_each_time),
-        cmocka_unit_test(munge__comes_from_the_environment_too),
-        cmocka_unit_test(munge__never_means_never),
-        cmocka_unit_test(munge__that_is_away_is_named),
-        cmocka_unit_test(socket__needs_none_of_it),
-    };
-    return cmocka_run_group_tests_name("client_tls", tests, open_stand, close_stand);
-}
+UNIT_GROUP(open_stand, close_stand, cmocka_unit_test(tls__who_is_not_trusted_is_not_believed),
+           cmocka_unit_test(tls__another_name_is_not_believed),
+           cmocka_unit_test(tls__a_client_certificate_says_who_asks),
+           cmocka_unit_test(tls__the_environment_does_as_well),
+           cmocka_unit_test(tls__a_key_that_others_can_read_is_not_used),
+           cmocka_unit_test(tls__a_foreign_client_certificate_is_refused_with_its_name),
+           cmocka_unit_test(tls__files_that_will_not_do_are_named),
+           cmocka_unit_test(tls__plain_http_to_a_tls_port_says_so),
+           cmocka_unit_test(connection__that_is_open_is_waited_for),
+           cmocka_unit_test(munge__says_who_asks_each_time),
+           cmocka_unit_test(munge__comes_from_the_environment_too),
+           cmocka_unit_test(munge__never_means_never),
+           cmocka_unit_test(munge__that_is_away_is_named),
+           cmocka_unit_test(socket__needs_none_of_it))

@@ -5,13 +5,7 @@
 #include "client/mcast.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/testbed.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 enum { NUMBERS_MAX = 64, TEXT_SIZE = 256 };
 
@@ -152,7 +146,6 @@ static bool has_vnis(void *arg)
 static void view__of_replay_alone_is_the_list(void **state)
 {
     static struct view view;
-    (void)state;
     /* A new ledger finds what a former one had, and its jobs. */
     assert_int_equal(testbed_start_fm(testbed), 0);
     post(testbed_fm_http(testbed), "/fabric/collectives/jobs",
@@ -199,7 +192,6 @@ static void view__of_replay_alone_is_the_list(void **state)
 
 static int create(void **state)
 {
-    (void)state;
     const struct testbed_options options = {.mcastd = MCASTD,
                                             .mock_fm = MOCK_FM,
                                             .vni = "hold = 100ms\n",
@@ -212,13 +204,8 @@ static int create(void **state)
 
 static int destroy(void **state)
 {
-    (void)state;
     testbed_destroy(testbed);
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(view__of_replay_alone_is_the_list)};
-    return cmocka_run_group_tests_name("client_view", tests, create, destroy);
-}
+UNIT_GROUP(create, destroy, cmocka_unit_test(view__of_replay_alone_is_the_list))

@@ -1,23 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fakebroker.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/folder.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { REQUEST_MAX = 1 << 16, REQUESTS_MAX = 64, DEADLINE_S = 30 };
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "secured.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/plainhttp.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { DAY_S = 86400, CONFIG_SIZE = 2048, LINE_SIZE = 1024 };
 

@@ -2,15 +2,10 @@
 /* GET /v1/doctor as openapi.json has it: for admins, and for nobody else. */
 
 #include "tests/system/http/site.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void call__answers_an_admin(void **state)
 {
-    (void)state;
     static const char *const said[] = {"storage", "link", "vnis", "events", "loop", "descriptors"};
     struct answer answer;
     struct site *site = site_open(&(struct site_options){.mcastd = MCASTD});
@@ -30,7 +25,6 @@ static void call__answers_an_admin(void **state)
 /* It shows the site's insides: its names, its disk, what is tight. */
 static void call__refuses_everybody_else(void **state)
 {
-    (void)state;
     struct answer answer;
     struct site *site =
         site_open(&(struct site_options){.mcastd = MCASTD, .admins = "daemon", .users = "root"});
@@ -41,11 +35,4 @@ static void call__refuses_everybody_else(void **state)
     site_close(site);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(call__answers_an_admin),
-        cmocka_unit_test(call__refuses_everybody_else),
-    };
-    return cmocka_run_group_tests_name("doctor_call", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(call__answers_an_admin), cmocka_unit_test(call__refuses_everybody_else))

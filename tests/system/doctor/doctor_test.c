@@ -5,17 +5,12 @@
 #include "secured.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/testbed.h"
+#include "tests/unit/unit.h"
 
 #include <jansson.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { OUTPUT_SIZE = 65536, PATH_SIZE = 256, DAY_S = 86400 };
 
@@ -92,13 +87,11 @@ static void expect_text(const char *words)
 
 static int create_folder(void **state)
 {
-    (void)state;
     return folder_create(folder);
 }
 
 static int destroy_all(void **state)
 {
-    (void)state;
     testbed_destroy(testbed);
     testbed = NULL;
     if (site)
@@ -144,7 +137,6 @@ static int run_for_people(const char *command)
 
 static void doctor__finds_nothing_where_all_is_well(void **state)
 {
-    (void)state;
     start_site(&usual, true);
     assert_int_equal(run_on_site(), 0);
     assert_int_equal(json_integer_value(json_object_get(report, "problems")), 0);
@@ -166,7 +158,6 @@ static void doctor__finds_nothing_where_all_is_well(void **state)
 /* B8: all files that others could read or replace while a broker runs. */
 static void doctor__finds_what_others_could_read_or_change(void **state)
 {
-    (void)state;
     static const struct {
         const char *name, *words;
         mode_t mode;
@@ -201,7 +192,6 @@ static bool link_is_a_problem(void *arg)
 
 static void doctor__finds_a_fabric_manager_that_is_away(void **state)
 {
-    (void)state;
     struct testbed_options options = usual;
     options.fm = "relist = 1s\n";
     start_site(&options, true);
@@ -214,7 +204,6 @@ static void doctor__finds_a_fabric_manager_that_is_away(void **state)
 /* A test that was never meant to stay: the doctor says so, and all is not well. */
 static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
 {
-    (void)state;
     struct testbed_options options = usual;
     options.fm = "verify = no\n";
     start_site(&options, true);
@@ -228,7 +217,6 @@ static void doctor__finds_a_fabric_manager_that_is_not_verified(void **state)
 /* Its reservations and ours begin alike: a Slurm of that name takes ours for its own. */
 static void doctor__finds_a_name_conflict(void **state)
 {
-    (void)state;
     struct plainhttp_reply reply;
     start_site(&usual, false);
     int status = plainhttp_call(testbed_fm_http(testbed), "POST", "/fabric/collectives/jobs",
@@ -244,7 +232,6 @@ static void doctor__finds_a_name_conflict(void **state)
 
 static void doctor__tells_only_admins_what_the_broker_finds(void **state)
 {
-    (void)state;
     struct testbed_options options = usual;
     options.broker = "admins = daemon\n";
     start_site(&options, false);
@@ -257,7 +244,6 @@ static void doctor__tells_only_admins_what_the_broker_finds(void **state)
 /* libfabric waits for ever for a file that is not there (cli/text/faults.json). */
 static void doctor__finds_an_authority_that_jobs_would_miss(void **state)
 {
-    (void)state;
     char ca[PATH_SIZE], hwcoll[2 * PATH_SIZE];
     struct testbed_options options = usual;
     assert_int_equal(folder_write(folder, "job-ca.pem", 0644, "not looked into\n"), 0);
@@ -283,7 +269,6 @@ static void start_secured(bool munge)
 
 static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
 {
-    (void)state;
     start_secured(false);
     assert_int_equal(run_doctor(site->socket, site->config), 1);
     expect("certificate", "problem", "the one in use, ends in");
@@ -312,7 +297,6 @@ static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
 
 static void doctor__finds_munge_that_does_not_work(void **state)
 {
-    (void)state;
     start_secured(true);
     (void)run_doctor(site->socket, site->config);
     expect("munge", "ok", "makes and reads");
@@ -333,7 +317,6 @@ static void run_mcastd(const char *config, const char *option)
 /* As an administrator makes them: the broker's first, from which the node's is printed. */
 static void doctor__looks_at_launch_keys(void **state)
 {
-    (void)state;
     char lines[4 * PATH_SIZE], config[PATH_SIZE], node[PATH_SIZE], key[PATH_SIZE];
     folder_path(key, sizeof key, folder, "node-launch.key");
     snprintf(lines, sizeof lines,
@@ -366,7 +349,6 @@ static void doctor__looks_at_launch_keys(void **state)
 
 static void doctor__looks_around_without_a_broker(void **state)
 {
-    (void)state;
     char config[PATH_SIZE], socket[PATH_SIZE];
     assert_int_equal(folder_write(folder, "bad.conf", 0666,
                                   "[broker]\nsocket = relative\nlisten = nowhere\n"
@@ -395,7 +377,6 @@ static void write_program(const char *name, const char *says)
 /* Programs that say they are of a release of which something is known. */
 static void doctor__judges_the_software_of_the_machine(void **state)
 {
-    (void)state;
     char path[4096], socket[PATH_SIZE];
     char *before = strdup(getenv("PATH"));
     write_program("fi_info", "fi_info: 2.2.0\nlibfabric: 2.2.0\nlibfabric api: 2.2");
@@ -413,21 +394,11 @@ static void doctor__judges_the_software_of_the_machine(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(doctor__##name, create_folder, destroy_all)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(finds_nothing_where_all_is_well),
-        TEST(finds_what_others_could_read_or_change),
-        TEST(finds_a_fabric_manager_that_is_away),
-        TEST(finds_a_fabric_manager_that_is_not_verified),
-        TEST(finds_a_name_conflict),
-        TEST(tells_only_admins_what_the_broker_finds),
-        TEST(finds_an_authority_that_jobs_would_miss),
-        TEST(finds_a_certificate_that_is_about_to_end),
-        TEST(finds_munge_that_does_not_work),
-        TEST(looks_at_launch_keys),
-        TEST(looks_around_without_a_broker),
-        TEST(judges_the_software_of_the_machine),
-    };
-    return cmocka_run_group_tests_name("doctor", tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(finds_nothing_where_all_is_well), TEST(finds_what_others_could_read_or_change),
+          TEST(finds_a_fabric_manager_that_is_away),
+          TEST(finds_a_fabric_manager_that_is_not_verified), TEST(finds_a_name_conflict),
+          TEST(tells_only_admins_what_the_broker_finds),
+          TEST(finds_an_authority_that_jobs_would_miss),
+          TEST(finds_a_certificate_that_is_about_to_end), TEST(finds_munge_that_does_not_work),
+          TEST(looks_at_launch_keys), TEST(looks_around_without_a_broker),
+          TEST(judges_the_software_of_the_machine))

@@ -4,10 +4,12 @@
 # that name.
 # shellcheck shell=bash disable=SC2034  # the tests use what is set here
 build=$(readlink -f "$1")
-[ -n "${fake_flux:-}" ] || [ -x "${FLUX_PREFIX:-/none}/bin/flux" ] || {
-    echo "skipped: FLUX_PREFIX names no installation of flux-core"
+skip() {
+    echo "skipped: $*"
     exit 77
 }
+[ -n "${fake_flux:-}" ] || [ -x "${FLUX_PREFIX:-/none}/bin/flux" ] ||
+    skip "FLUX_PREFIX names no installation of flux-core"
 PATH=$build/bin:${fake_flux:-${FLUX_PREFIX:-}/bin}:/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 hooks=$build/libexec/mcastd/flux
 etc=$build/etc/flux

@@ -81,7 +81,6 @@ start() {
     local socket=${FLUX_URI#local://}
     chmod 755 "${socket%/*}" # as that of a system's instance is
 }
-services_are() { [ "$(services 0) $(services 1)" = "$1 $2" ]; }
 
 # What an instance does for a guest, whichever way it reserves.
 serves_guests() {

@@ -8,10 +8,7 @@
 # shellcheck source=tests/system/flux/fixture.sh
 . "$(dirname "$0")/fixture.sh"
 plugin=$build/lib/flux/mcast.so
-[ -e "$plugin" ] || {
-    echo "skipped: the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
-    exit 77
-}
+[ -e "$plugin" ] || skip "the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
 
 # The shells' part is another's to test: here it is in the way of one job only.
 shell_rc=$FLUX_SHELL_RC_PATH

@@ -5,10 +5,6 @@
 # shellcheck shell=bash
 fake_flux=$(dirname "$(readlink -f "$0")")/fake
 . "$(dirname "$0")/nodes.sh"
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
 [ "$(id -u)" = 0 ] || skip "only root may decode a launch document"
 [ -x /usr/sbin/munged ] || skip "there is no munged"
 export FAKE_FLUX=$dir/flux FLUX_JOB_USERID=5588 FLUX_JOB_RANKS=0-1
@@ -42,12 +38,7 @@ on_nodes() { # on_nodes HOOK: as flux-imp runs it
     done
 }
 end() { on_nodes epilog && "$hooks/epilog" 2>>"$dir/flux.log" && expect_clean; }
-services_are() { [ "$(services 0) $(services 1)" = "$1 $2" ]; }
 reports=/nodes/
-nothing_held() {
-    local list
-    list=$(mcastctl list --json --held) && ! grep -q '"job"' <<<"$list"
-}
 
 # ---- with a document, published with the reservation: no node needs the broker before the job
 begin fLaunch1

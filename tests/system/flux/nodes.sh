@@ -38,3 +38,14 @@ CONF
 done
 nics 0 4
 services() { MOCK_RANK=$1 command mcast-node list --json | grep -c '"system": false' || true; }
+services_are() { # services_are NUMBER…: of each rank, from 0 on
+    local rank=0 number
+    for number; do
+        [ "$(services $rank)" = "$number" ] || return 1
+        rank=$((rank + 1))
+    done
+}
+nothing_held() {
+    local list
+    list=$(mcastctl list --json --held) && ! grep -q '"job"' <<<"$list"
+}

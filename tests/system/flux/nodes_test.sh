@@ -12,11 +12,6 @@ flux_conf "\"$hooks/prolog\", \"--\", \"$etc/system/prolog.d/mcast\"" \
 printf '[job-manager.housekeeping]\ncommand = ["%s"]\n' "$etc/system/housekeeping.d/mcast" >>"$dir/etc/flux.toml"
 start_flux 2
 
-services_are() { [ "$(services 0) $(services 1)" = "$1 $2" ]; }
-nothing_held() {
-    local list
-    list=$(mcastctl list --json --held) && ! grep -q '"job"' <<<"$list"
-}
 cat >"$dir/tell" <<'SH'
 #!/bin/sh
 env | grep '^SLINGSHOT_' | sort | paste -sd ' '

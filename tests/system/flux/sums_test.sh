@@ -5,10 +5,6 @@
 # shellcheck shell=bash
 nodes=4
 . "$(dirname "$0")/nodes.sh"
-skip() {
-    echo "skipped: $*"
-    exit 77
-}
 plugin=$build/lib/flux/mcast.so
 [ -e "$plugin" ] || skip "the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
 [ "$(id -u)" = 0 ] || skip "only root may decode a launch document"
@@ -39,9 +35,7 @@ command = ["$etc/system/housekeeping.d/mcast"]
 CONF
 start_flux 4 -Sbroker.exit-norestart=0 --test-exit-mode=leader
 
-services_are() { [ "$(services 0) $(services 1) $(services 2) $(services 3)" = "$*" ]; }
 held() { mcastctl list --held 2>&1; }
-nothing_held() { mcastctl list --json --held | grep -q '"job"' && return 1 || return 0; }
 start() { # start [NODES]: a job on all nodes, in $id
     id=$(flux submit -N"${1:-4}" -n"${1:-4}" sleep inf)
     flux job wait-event --quiet --timeout=60 "$id" start >/dev/null || fail "it does not start: $(flux job eventlog "$id")"

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <time.h>
@@ -16,6 +7,7 @@
 #include "tests/system/fmapi/issuer.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 enum { MANY = 50 };
 
@@ -88,7 +80,6 @@ static void call_is(struct scene *scene, enum fmcall_outcome outcome)
 /* F13; RFC 6749, 4.4.2: percent-encoded, which Slurm forgets. */
 static void oauth__asks_by_client_credentials(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -106,7 +97,6 @@ static void oauth__asks_by_client_credentials(void **state)
 
 static void oauth__counts(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     struct fmapi_counters before = apiclient_counters(&scene.apiclient);
@@ -155,7 +145,6 @@ static void await_many(struct scene *scene, const struct landing landings[MANY])
 /* F13: one renewal in flight however many calls wait. */
 static void oauth__asks_once_for_many_calls(void **state)
 {
-    (void)state;
     struct scene scene;
     static struct landing first[MANY], second[MANY];
     memset(first, 0, sizeof first);
@@ -178,7 +167,6 @@ static void oauth__asks_once_for_many_calls(void **state)
 
 static void oauth__gives_up_when_the_new_token_is_refused_too(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -195,7 +183,6 @@ static void oauth__gives_up_when_the_new_token_is_refused_too(void **state)
  * a token made at every try. */
 static void oauth__renews_once_for_what_is_forbidden(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -216,7 +203,6 @@ static void oauth__renews_once_for_what_is_forbidden(void **state)
 /* With roles that were given meanwhile. */
 static void oauth__tries_again_after_a_403(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -235,7 +221,6 @@ static bool renewed_twice(void *arg)
 /* F13: well before it expires, with nobody asking. */
 static void oauth__renews_short_lives_early(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     issuer_grant(&scene.issuer, "\"1\"");
@@ -265,7 +250,6 @@ static bool expired(void *arg)
 
 static void oauth__goes_on_while_an_early_renewal_fails(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     issuer_grant(&scene.issuer, "8");
@@ -287,7 +271,6 @@ static void oauth__goes_on_while_an_early_renewal_fails(void **state)
 
 static void oauth__sends_nothing_with_a_token_that_expired(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     issuer_grant(&scene.issuer, "1");
@@ -308,7 +291,6 @@ static void oauth__sends_nothing_with_a_token_that_expired(void **state)
 /* Servers that give no lifetime, or mean "for ever" by an odd one. */
 static void oauth__takes_odd_lifetimes(void **state)
 {
-    (void)state;
     static const char *const odd[] = {NULL,     "0",        "-1",     "-3600.5",
                                       "null",   "\"soon\"", "[3600]", "true",
                                       "1e300",  "\"\"",     "{}",     "99999999999999999999999",
@@ -327,7 +309,6 @@ static void oauth__takes_odd_lifetimes(void **state)
 /* A login does not ask for a token when the one in force will do: links come and go. */
 static void login__keeps_a_token_that_serves(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -344,7 +325,6 @@ static void login__keeps_a_token_that_serves(void **state)
 /* The files are read again: no reload is needed. */
 static void login__takes_a_changed_client(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -369,7 +349,6 @@ static void login__takes_a_changed_client(void **state)
 /* With the endpoint down, a token serves on unless the fabric manager took it no more. */
 static void login__fails_with_a_token_that_was_refused(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     login_is(&scene, 0, "");
@@ -391,7 +370,6 @@ static void login__fails_with_a_token_that_was_refused(void **state)
 
 static void login__names_the_endpoint_that_is_down(void **state)
 {
-    (void)state;
     struct scene scene;
     char words[128];
     scene_init(&scene, 60000);
@@ -409,7 +387,6 @@ static void login__names_the_endpoint_that_is_down(void **state)
 
 static void login__bounds_the_endpoints_answer(void **state)
 {
-    (void)state;
     struct scene scene;
     char *huge = malloc(65536 + 2);
     assert_non_null(huge);
@@ -436,7 +413,6 @@ static void login__bounds_the_endpoints_answer(void **state)
 
 static void login__waits_no_longer_than_the_timeout(void **state)
 {
-    (void)state;
     static const int faults[] = {SCRIPTEDSERVER_SILENT, SCRIPTEDSERVER_STALL};
     for (size_t i = 0; i < 2; i++) {
         struct scene scene;
@@ -452,7 +428,6 @@ static void login__waits_no_longer_than_the_timeout(void **state)
 /* The call's own time covers the login: one that joins late does not wait for all of it. */
 static void call__waits_for_a_login_within_its_time(void **state)
 {
-    (void)state;
     struct scene scene;
     struct landing landing = {0};
     scene_init(&scene, 400);
@@ -468,7 +443,6 @@ static void call__waits_for_a_login_within_its_time(void **state)
 
 static void login__refuses_files_that_others_can_touch(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, 60000);
     static const mode_t secret[] = {0640, 0604, 0620, 0666};
@@ -497,7 +471,6 @@ static bool asked(void *arg)
 
 static void destroy__ends_a_request_for_a_token(void **state)
 {
-    (void)state;
     struct scene scene;
     struct landing login = {0}, call = {0};
     scene_init(&scene, 60000);

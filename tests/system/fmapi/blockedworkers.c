@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-
-#include <cmocka.h>
 
 #include "tests/system/fmapi/blockedworkers.h"
+#include "tests/unit/unit.h"
 
 static void wait_in_jam(uv_work_t *work)
 {

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <time.h>
 
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* A fabric manager at its best behaviour. */
 static void be_good(void *arg, const struct scriptedserver_request *request,
@@ -32,7 +24,6 @@ static void be_good(void *arg, const struct scriptedserver_request *request,
 
 static void call__carries_the_three_kinds(void **state)
 {
-    (void)state;
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
     struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
@@ -84,7 +75,6 @@ static void hear(void *arg, const struct scriptedserver_request *request,
 /* Strict in what we send: fabric-manager.md, "Jobs". */
 static void call__sends_just_what_is_needed(void **state)
 {
-    (void)state;
     struct heard heard = {0};
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = hear, .arg = &heard});
@@ -122,7 +112,6 @@ static void call__sends_just_what_is_needed(void **state)
 /* libcurl adds "Expect: 100-continue" to bodies beyond 1 MiB, and then waits for a second. */
 static void call__expects_nothing_of_a_large_body(void **state)
 {
-    (void)state;
     struct heard heard = {0};
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = hear, .arg = &heard});
@@ -147,7 +136,6 @@ static void call__expects_nothing_of_a_large_body(void **state)
 /* G8: connections are kept. */
 static void call__keeps_its_connection(void **state)
 {
-    (void)state;
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
     struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
@@ -172,7 +160,6 @@ static void call__keeps_its_connection(void **state)
 /* As many at once as allowed (the puppet answers nobody before four have come), and never more. */
 static void call__runs_in_parallel_within_bounds(void **state)
 {
-    (void)state;
     enum { CALLS = 64 };
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good, .gathering = 4});
@@ -222,7 +209,6 @@ static void on_link(void *arg, const struct fmapi_reply *reply)
 
 static void call__can_be_started_from_an_answer(void **state)
 {
-    (void)state;
     struct scriptedserver *scriptedserver =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
     struct fmapi_options options = apiclient_options(scriptedserver_url(scriptedserver));
@@ -242,7 +228,6 @@ static void call__can_be_started_from_an_answer(void **state)
 
 static void create__says_what_is_wrong(void **state)
 {
-    (void)state;
     uv_loop_t loop;
     assert_int_equal(uv_loop_init(&loop), 0);
     struct fmapi_options good = apiclient_options("http://127.0.0.1:1");
@@ -260,7 +245,6 @@ static void create__says_what_is_wrong(void **state)
 
 static void destroy__takes_nothing(void **state)
 {
-    (void)state;
     fmapi_destroy(NULL, NULL, NULL);
 }
 
@@ -288,7 +272,6 @@ static int64_t skew_by(char *date)
 
 static void call__sees_the_other_clock(void **state)
 {
-    (void)state;
     char date[64];
     time_t before = time(NULL);
     time_t theirs = before + 3600;

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* What is done to the first requests, in this order; the last one repeats. */
 struct plan {
@@ -78,7 +70,6 @@ static void spoilt(struct plan plan, int64_t timeout_ms, enum fmcall_outcome out
 
 static void call__carries_refusals_with_their_words(void **state)
 {
-    (void)state;
     spoilt(
         (struct plan){
             .steps = {{.status = 507,
@@ -93,7 +84,6 @@ static void call__carries_refusals_with_their_words(void **state)
 
 static void call__notices_broken_connections(void **state)
 {
-    (void)state;
     spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_DROP}}}, 60000, FM_BROKEN,
            "the connection broke: ");
     spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_RESET}}}, 60000, FM_BROKEN,
@@ -107,7 +97,6 @@ static void call__notices_broken_connections(void **state)
 
 static void call__gives_up_in_time(void **state)
 {
-    (void)state;
     spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_SILENT}}}, 500, FM_TIMEOUT,
            "no whole answer in time (500 ms)");
     spoilt((struct plan){.steps = {{.fault = SCRIPTEDSERVER_STALL, .status = 201, .body = TOKEN}}},
@@ -117,14 +106,12 @@ static void call__gives_up_in_time(void **state)
 /* The login must go nowhere else. */
 static void call__follows_no_redirect(void **state)
 {
-    (void)state;
     spoilt((struct plan){.steps = {{.status = 307, .header = "Location: /elsewhere"}}}, 60000,
            FM_BUSY, "HTTP 307");
 }
 
 static void call__bounds_bodies(void **state)
 {
-    (void)state;
     size_t size = (1 << 20) + 1;
     char *body = malloc(size + 1);
     assert_non_null(body);
@@ -147,7 +134,6 @@ static void call__bounds_bodies(void **state)
 
 static void call__uses_a_new_connection_after_a_fault(void **state)
 {
-    (void)state;
     struct plan plan = {{{.fault = SCRIPTEDSERVER_TRUNCATE, .status = 201, .body = TOKEN},
                          {.status = 201, .body = TOKEN}},
                         2};
@@ -163,7 +149,6 @@ static void call__uses_a_new_connection_after_a_fault(void **state)
  * may have been acted on, so only the core may ask again. */
 static void call__is_not_sent_twice_on_a_kept_connection(void **state)
 {
-    (void)state;
     static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_RELEASE};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct plan plan = {.steps = {{.status = 201, .body = TOKEN},
@@ -183,7 +168,6 @@ static void call__is_not_sent_twice_on_a_kept_connection(void **state)
 
 static void check__may_be_sent_twice(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN},
                                   {.fault = SCRIPTEDSERVER_DROP},
                                   {.status = 200, .body = TOKEN}},
@@ -199,7 +183,6 @@ static void check__may_be_sent_twice(void **state)
 /* F21: when the first copy left and the second finds nobody, the request may still be acted on. */
 static void call__is_not_unreached_once_a_copy_has_left(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN}, {.fault = SCRIPTEDSERVER_DROP}},
                         2};
     struct scene scene;
@@ -215,7 +198,6 @@ static void call__is_not_unreached_once_a_copy_has_left(void **state)
 /* A kept connection that was closed while idle is not written to: surely not acted. */
 static void call__notices_a_connection_closed_while_idle(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN, .close = true}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
@@ -233,7 +215,6 @@ static void call__notices_a_connection_closed_while_idle(void **state)
 
 static void call__knows_that_nobody_was_reached(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 200}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);
@@ -291,7 +272,6 @@ static void count_turns(struct turns *turns, struct apiclient *apiclient)
 /* An answer that comes as fast as it is read leaves turns to others (G11). */
 static void call__reads_a_part_in_a_turn(void **state)
 {
-    (void)state;
     enum { A_TURN_AT_MOST = 1500000 }; /* three times a hundred reads, and some */
     struct plan plan = {.steps = {{.fault = SCRIPTEDSERVER_PADDED, .status = 201, .body = TOKEN}},
                         1};
@@ -344,7 +324,6 @@ static void call_all(struct apiclient *apiclient, fmapi_call_fn *take, struct tu
  * that stand: of one that is new libcurl looks at once more by itself, after 200 ms. */
 static void answers__wait_for_turns_with_time(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 201, .body = TOKEN}}, 1};
     struct scriptedserver *scriptedserver = scriptedserver_create(
         &(struct scriptedserver_options){.script = follow, .arg = &plan, .gathering = CALLS});
@@ -366,7 +345,6 @@ static void answers__wait_for_turns_with_time(void **state)
 
 static void destroy__ends_what_is_under_way(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.fault = SCRIPTEDSERVER_SILENT}}, 1};
     struct scene scene;
     unsigned calls = 0;
@@ -386,7 +364,6 @@ static void destroy__ends_what_is_under_way(void **state)
 
 static void destroy__comes_before_anything_was_sent(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 200}}, 1};
     struct scene scene;
     unsigned calls = 0;
@@ -418,7 +395,6 @@ static void destroy_now(void *arg, const struct fmapi_reply *reply)
 
 static void destroy__is_allowed_in_an_answer(void **state)
 {
-    (void)state;
     struct plan plan = {.steps = {{.status = 200, .body = TOKEN}}, 1};
     struct scene scene;
     scene_init(&scene, &plan, 60000);

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <sys/stat.h>
@@ -16,6 +7,7 @@
 #include "tests/system/fmapi/blockedworkers.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* base64 of "cxi:fm-passw0rd" and of "cxi:second" */
 #define FIRST "\r\nAuthorization: Basic Y3hpOmZtLXBhc3N3MHJk\r\n"
@@ -86,7 +78,6 @@ static void scene_release(struct scene *scene)
 /* F13: sent from the start, not after a 401. */
 static void login__is_sent_at_once(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, FIRST, 0);
     struct landing login = apiclient_login(&scene.apiclient);
@@ -100,7 +91,6 @@ static void login__is_sent_at_once(void **state)
 
 static void login__refuses_a_file_that_others_can_read(void **state)
 {
-    (void)state;
     struct scene scene;
     char words[300];
     scene_init(&scene, FIRST, 0);
@@ -125,7 +115,6 @@ static void login__refuses_a_file_that_others_can_read(void **state)
 
 static void login__is_made_by_the_first_call(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, FIRST, 0);
     assert_int_equal(apiclient_call(&scene.apiclient, FMCALL_CHECK, "c-1").outcome, FM_OK);
@@ -136,7 +125,6 @@ static void login__is_made_by_the_first_call(void **state)
 /* 401 and 403 renew the login once; calls that were refused together go again. */
 static void login__is_renewed_when_refused(void **state)
 {
-    (void)state;
     struct scene scene;
     struct landing landings[4] = {0};
     scene_init(&scene, SECOND, 4);
@@ -159,7 +147,6 @@ static void login__is_renewed_when_refused(void **state)
 
 static void login__is_not_tried_again_in_vain(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, SECOND, 0);
     assert_int_equal(apiclient_login(&scene.apiclient).code, 0);
@@ -178,7 +165,6 @@ static void login__is_not_tried_again_in_vain(void **state)
 
 static void login__says_why_it_cannot_be_renewed(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, SECOND, 0);
     assert_int_equal(apiclient_login(&scene.apiclient).code, 0);
@@ -211,7 +197,6 @@ static void end_listing(void *arg, const struct fmapi_reply *reply)
 
 static void login__is_renewed_for_the_list(void **state)
 {
-    (void)state;
     struct scene scene;
     struct listing listing = {0};
     scene_init(&scene, SECOND, 0);
@@ -238,7 +223,6 @@ static void quote_back(void *arg, const struct scriptedserver_request *request,
 
 static void login__is_not_quoted_in_words(void **state)
 {
-    (void)state;
     int status = 400;
     struct scene scene;
     struct listing listing = {0};
@@ -267,7 +251,6 @@ static void login__is_not_quoted_in_words(void **state)
 
 static void login__gives_up_files_that_do_not_come(void **state)
 {
-    (void)state;
     struct scene scene;
     struct blockedworkers blockedworkers;
     scene_init(&scene, FIRST, 0);
@@ -294,7 +277,6 @@ static void login__gives_up_files_that_do_not_come(void **state)
 
 static void destroy__ends_a_renewal(void **state)
 {
-    (void)state;
     struct scene scene;
     struct landing login = {0};
     struct landing call = {0};

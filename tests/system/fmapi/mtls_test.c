@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-
-#include <cmocka.h>
 
 #include <openssl/pem.h>
 #include <signal.h>
@@ -19,6 +10,7 @@
 #include "tests/system/fmapi/issuer.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* A fabric manager and a token endpoint that both want a certificate of the site's (F13). */
 
@@ -90,7 +82,6 @@ static struct landing call_is(struct scene *scene, enum fmcall_outcome outcome)
 
 static void mtls__is_shown_with_every_way_to_log_in(void **state)
 {
-    (void)state;
     static const enum fmapi_auth ways[] = {FMAPI_AUTH_NONE, FMAPI_AUTH_BASIC, FMAPI_AUTH_OAUTH};
     static const char *const headers[] = {NULL, "\r\nAuthorization: Basic Y3hpOmZtLXBhc3N3MHJk\r\n",
                                           "\r\nAuthorization: Bearer " ISSUER_TOKEN "-1\r\n"};
@@ -120,7 +111,6 @@ static void mtls__is_shown_with_every_way_to_log_in(void **state)
  * together; not on a kept connection, and not in a TLS session that is resumed. */
 static void mtls__is_not_shown_with_a_jobs_token(void **state)
 {
-    (void)state;
     const struct fmcall_about step = {.name = "c-1", .step = "0", .token = secret_of("s3ssion")};
     struct scene scene;
     scene_init(&scene, FMAPI_AUTH_NONE);
@@ -139,7 +129,6 @@ static void mtls__is_not_shown_with_a_jobs_token(void **state)
 
 static void mtls__says_that_a_certificate_is_asked_for(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, FMAPI_AUTH_NONE);
     scene.options.mtls_cert = scene.options.mtls_key = NULL;
@@ -156,7 +145,6 @@ static void mtls__says_that_a_certificate_is_asked_for(void **state)
 /* The token endpoint is asked first, with the same certificate. */
 static void mtls__says_that_ours_is_not_accepted(void **state)
 {
-    (void)state;
     static const enum fmapi_auth ways[] = {FMAPI_AUTH_NONE, FMAPI_AUTH_OAUTH};
     for (size_t i = 0; i < 2; i++) {
         struct scene scene;
@@ -184,7 +172,6 @@ static void mtls__says_that_ours_is_not_accepted(void **state)
 /* Rotation needs no reload: from the next login on. */
 static void mtls__takes_a_renewed_certificate(void **state)
 {
-    (void)state;
     struct scene scene;
     struct authority other, foreign, renewed;
     scene_init(&scene, FMAPI_AUTH_OAUTH);
@@ -227,7 +214,6 @@ static void protect_key(const char *path, const char *passphrase)
 /* Told at the login in words that name the file, before anybody is spoken to. */
 static void mtls__looks_at_the_pair_first(void **state)
 {
-    (void)state;
     struct scene scene;
     struct authority leaf;
     char words[256];
@@ -276,7 +262,6 @@ static void mtls__looks_at_the_pair_first(void **state)
 
 static void mtls__needs_both_files(void **state)
 {
-    (void)state;
     struct error err = {0};
     struct fmapi_options options = apiclient_options("https://fmn:8000");
     options.mtls_cert = "/nonexistent";

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <unistd.h>
@@ -16,6 +7,7 @@
 #include "tests/system/fmapi/issuer.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* No secret in any words that fmapi says, whatever servers quote back and however they fail: all
  * words are searched for all secrets (tokens and OAuth answers in logs; B8). */
@@ -203,26 +195,22 @@ static void try_all(enum fmapi_auth auth, bool issuer_is_good)
 
 static void words__hold_no_password(void **state)
 {
-    (void)state;
     try_all(FMAPI_AUTH_BASIC, false);
 }
 
 static void words__hold_no_access_token(void **state)
 {
-    (void)state;
     try_all(FMAPI_AUTH_OAUTH, true);
 }
 
 static void words__hold_no_client_secret(void **state)
 {
-    (void)state;
     try_all(FMAPI_AUTH_OAUTH, false);
 }
 
 /* Nor when the files are what is wrong. */
 static void words__hold_nothing_of_the_files(void **state)
 {
-    (void)state;
     static const enum fmapi_auth ways[] = {FMAPI_AUTH_BASIC, FMAPI_AUTH_OAUTH};
     static const char *const odd[] = {PASSWORD "\n" ISSUER_SECRET, PASSWORD "\x01",
                                       "http://" PASSWORD "@fmn/", "ftp://" ISSUER_SECRET,
@@ -248,7 +236,6 @@ static void words__hold_nothing_of_the_files(void **state)
 /* A test that searches nothing finds nothing. */
 static void words__were_searched(void **state)
 {
-    (void)state;
     assert_true(searched > 3U * QUOTES * STATUSES);
 }
 

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 #include <unistd.h>
@@ -18,6 +9,7 @@
 #include "tests/system/fmapi/scriptedserver.h"
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/httpclient.h"
+#include "tests/unit/unit.h"
 
 /* What cleans up after the steps of a job (F19, I6), at a fabric manager of each kind: the real
  * mock-fm, and for refusals that it does not know a puppet. */
@@ -273,7 +265,6 @@ static enum fmcall_outcome ask(struct testbed *testbed, enum fmcall_kind kind)
  */
 static void refusal__never_touches_the_login(void **state)
 {
-    (void)state;
     static const int statuses[] = {401, 403};
     struct testbed testbed;
     testbed_init(&testbed, 60000);
@@ -299,7 +290,6 @@ static void refusal__never_touches_the_login(void **state)
 /* The job's token needs none, so it does not wait for one either. */
 static void token__is_enough_without_a_login(void **state)
 {
-    (void)state;
     struct testbed testbed;
     testbed_init(&testbed, 60000);
     issuer_say(&testbed.issuer, 503, "{}");
@@ -312,7 +302,6 @@ static void token__is_enough_without_a_login(void **state)
 
 static void answers__mean_what_they_mean_to_other_calls(void **state)
 {
-    (void)state;
     static const struct {
         int status;
         const char *body;
@@ -348,7 +337,6 @@ static void answers__mean_what_they_mean_to_other_calls(void **state)
 
 static void silence__ends_in_time(void **state)
 {
-    (void)state;
     struct testbed testbed;
     testbed_init(&testbed, 300);
     testbed.gate.fault = SCRIPTEDSERVER_SILENT;
@@ -359,7 +347,6 @@ static void silence__ends_in_time(void **state)
 /* Destroyed while it is under way: done is not called, nothing is left. */
 static void step__under_way_is_let_go(void **state)
 {
-    (void)state;
     struct landing landing = {0};
     struct testbed testbed;
     testbed_init(&testbed, 60000);

@@ -1,13 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 
@@ -15,6 +6,7 @@
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 static void be_good(void *arg, const struct scriptedserver_request *request,
                     struct scriptedserver_answer *answer)
@@ -60,7 +52,6 @@ static struct landing talk(const struct scene *scene, const char *ca, int verify
 
 static void tls__trusts_the_authority_it_is_told(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, "IP:127.0.0.1");
     assert_int_equal(talk(&scene, scene.own.cert, 1).outcome, FM_OK);
@@ -71,7 +62,6 @@ static void tls__trusts_the_authority_it_is_told(void **state)
 
 static void tls__refuses_unknown_authorities(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, "IP:127.0.0.1");
     const char *const wrong[] = {NULL, scene.other.cert, scene.other.folder};
@@ -90,7 +80,6 @@ static void tls__refuses_unknown_authorities(void **state)
 
 static void tls__refuses_another_hosts_certificate(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, "DNS:elsewhere");
     struct landing landing = talk(&scene, scene.own.cert, 1);
@@ -105,7 +94,6 @@ static void tls__refuses_another_hosts_certificate(void **state)
 /* The server's is out of its time: the words say which way, and what to look at. */
 static void tls__refuses_certificates_out_of_their_time(void **state)
 {
-    (void)state;
     static const struct {
         long from_s, until_s;
         const char *words;
@@ -127,7 +115,6 @@ static void tls__refuses_certificates_out_of_their_time(void **state)
 
 static void tls__says_that_the_authority_cannot_be_read(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene, "IP:127.0.0.1");
     FILE *file = fopen(scene.other.cert, "w");
@@ -170,7 +157,6 @@ static bool call_is_good(void *arg)
 /* The authority's file is overwritten: no reload is needed, nor the day that libcurl would take. */
 static void tls__takes_a_rotated_authority(void **state)
 {
-    (void)state;
     struct authority old, new;
     struct rotation rotation = {0};
     authority_init(&old, "IP:127.0.0.1");
@@ -198,7 +184,6 @@ static void tls__takes_a_rotated_authority(void **state)
 
 static void authorities__change_with_their_file(void **state)
 {
-    (void)state;
     struct authority first, next;
     authority_init(&first, "IP:127.0.0.1");
     authority_init(&next, "IP:127.0.0.1");
@@ -220,7 +205,6 @@ static void authorities__change_with_their_file(void **state)
 /* The request cannot leave before the handshake is done. */
 static void tls__is_unreached_when_the_handshake_fails(void **state)
 {
-    (void)state;
     char url[64];
     struct scriptedserver *plain =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good});
@@ -237,7 +221,6 @@ static void tls__is_unreached_when_the_handshake_fails(void **state)
 
 static void tls__is_unreached_when_the_handshake_takes_too_long(void **state)
 {
-    (void)state;
     char url[64];
     struct scriptedserver *mute =
         scriptedserver_create(&(struct scriptedserver_options){.script = be_good, .mute = true});

@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 
 #include "tests/system/fmapi/issuer.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 /* Two fabric managers of one fabric, active and standby, and one token endpoint. */
 
@@ -77,7 +69,6 @@ static void call_gets(struct scene *scene, const char *token)
 /* One endpoint for all: its token is good at each of them, and kept connections stay. */
 static void urls__share_the_login_and_keep_their_connections(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene);
     for (unsigned i = 0; i < 3; i++) {
@@ -95,7 +86,6 @@ static void urls__share_the_login_and_keep_their_connections(void **state)
 /* What is under way stays where it is, also when it has to log in again for that. */
 static void urls__let_calls_end_where_they_began(void **state)
 {
-    (void)state;
     struct scene scene;
     struct landing early[2] = {0};
     scene_init(&scene);
@@ -125,7 +115,6 @@ static void urls__let_calls_end_where_they_began(void **state)
 
 static void urls__leave_a_dead_one_behind(void **state)
 {
-    (void)state;
     struct scene scene;
     scene_init(&scene);
     scriptedserver_refuse(scene.puppets[FIRST]);

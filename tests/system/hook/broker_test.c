@@ -2,15 +2,9 @@
 /* mcast-cleanup with a broker to ask, and what it does when that is gone (F19, B3, I6). */
 
 #include "tests/system/hook/fixture.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <signal.h>
-#include <stdio.h>
 
 #define NOBODY "http://127.0.0.1:1"
 
@@ -31,7 +25,6 @@ static void leave_only_the_broker(struct fixture *fixture)
 
 static void broker__is_asked_first(void **state)
 {
-    (void)state;
     static const char *const kinds[] = {"own-job", "get", "patch"};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct fixture *fixture = fixture_open(kinds[i], i == 0);
@@ -47,7 +40,6 @@ static void broker__is_asked_first(void **state)
 
 static void broker__sees_to_what_is_below(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     leave_only_the_broker(fixture);
     assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--below"), 0);
@@ -58,7 +50,6 @@ static void broker__sees_to_what_is_below(void **state)
 /* With nothing else in the environment. */
 static void narrowed__token_is_enough(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     char token[TOKEN_SIZE];
     fixture_mint(fixture, "/fA", token, sizeof token);
@@ -82,7 +73,6 @@ static void narrowed__token_is_enough(void **state)
 /* The session token beside it would open the step: whoever narrowed it meant it. */
 static void narrowed__token_is_not_got_round(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     char token[TOKEN_SIZE];
     fixture_mint(fixture, "/fA/fB", token, sizeof token);
@@ -98,7 +88,6 @@ static void narrowed__token_is_not_got_round(void **state)
 
 static void broker__that_is_gone_is_done_without(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", true);
     fixture_set_broker(fixture);
     testbed_kill_broker(fixture_stage(fixture));
@@ -117,7 +106,6 @@ static void broker__that_is_gone_is_done_without(void **state)
 
 static void broker__that_hangs_is_done_without(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_set_broker(fixture);
     process_signal(testbed_broker(fixture_stage(fixture)), SIGSTOP);
@@ -129,7 +117,6 @@ static void broker__that_hangs_is_done_without(void **state)
 /* Its ledger is new: it knows neither job nor token. The fabric manager does. */
 static void broker__that_does_not_know_the_token_is_done_without(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_set_broker(fixture);
     fixture_set(fixture, "MCAST_TOKEN", "sess-ffffffffffffffffffffffffffffffff");
@@ -140,7 +127,6 @@ static void broker__that_does_not_know_the_token_is_done_without(void **state)
 
 static void both__gone_is_given_up_in_time(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_set_broker(fixture);
     testbed_kill_broker(fixture_stage(fixture));
@@ -156,17 +142,10 @@ static void both__gone_is_given_up_in_time(void **state)
     fixture_close(fixture);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(broker__is_asked_first),
-        cmocka_unit_test(broker__sees_to_what_is_below),
-        cmocka_unit_test(narrowed__token_is_enough),
-        cmocka_unit_test(narrowed__token_is_not_got_round),
-        cmocka_unit_test(broker__that_is_gone_is_done_without),
-        cmocka_unit_test(broker__that_hangs_is_done_without),
-        cmocka_unit_test(broker__that_does_not_know_the_token_is_done_without),
-        cmocka_unit_test(both__gone_is_given_up_in_time),
-    };
-    return cmocka_run_group_tests_name("hook_broker", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(broker__is_asked_first), cmocka_unit_test(broker__sees_to_what_is_below),
+          cmocka_unit_test(narrowed__token_is_enough),
+          cmocka_unit_test(narrowed__token_is_not_got_round),
+          cmocka_unit_test(broker__that_is_gone_is_done_without),
+          cmocka_unit_test(broker__that_hangs_is_done_without),
+          cmocka_unit_test(broker__that_does_not_know_the_token_is_done_without),
+          cmocka_unit_test(both__gone_is_given_up_in_time))

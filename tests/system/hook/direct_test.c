@@ -2,14 +2,7 @@
 /* mcast-cleanup straight at the fabric manager, with nothing but a job's environment (F19, I6). */
 
 #include "tests/system/hook/fixture.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-#include <stdio.h>
+#include "tests/unit/unit.h"
 
 static void said(struct fixture *fixture, const char *words)
 {
@@ -46,28 +39,24 @@ static void wait_below(const char *kind, bool tls)
 
 static void step__where_the_token_opens_the_job(void **state)
 {
-    (void)state;
     wait_step("own-job", false);
     wait_step("own-job", true);
 }
 
 static void step__where_it_can_only_be_read_goes_tree_by_tree(void **state)
 {
-    (void)state;
     wait_step("get", false);
     wait_step("get", true);
 }
 
 static void step__where_it_can_only_be_changed(void **state)
 {
-    (void)state;
     wait_step("patch", false);
     wait_step("patch", true);
 }
 
 static void step__where_only_trees_are_open_stays(void **state)
 {
-    (void)state;
     for (int tls = 0; tls <= 1; tls++) {
         struct fixture *fixture = fixture_open("trees-only", tls != 0);
         assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict"), 1);
@@ -81,7 +70,6 @@ static void step__where_only_trees_are_open_stays(void **state)
 
 static void below__goes_with_the_step(void **state)
 {
-    (void)state;
     wait_below("own-job", false);
     wait_below("own-job", true);
     wait_below("get", false);
@@ -90,7 +78,6 @@ static void below__goes_with_the_step(void **state)
 
 static void below__that_is_not_shown_stays(void **state)
 {
-    (void)state;
     for (int tls = 0; tls <= 1; tls++) {
         struct fixture *fixture = fixture_open("patch", tls != 0);
         assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--below"), 1);
@@ -103,7 +90,6 @@ static void below__that_is_not_shown_stays(void **state)
 /* I6: with the session token nobody but we keep it within the step. */
 static void step__that_is_none_is_not_asked_for(void **state)
 {
-    (void)state;
     static const char *const steps[] = {"..",
                                         "/..",
                                         "/fA/..",
@@ -140,7 +126,6 @@ static void step__that_is_none_is_not_asked_for(void **state)
 
 static void job__of_another_is_out_of_reach(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_set(fixture, "FI_CXI_COLL_MCAST_TOKEN", "sess-0123456789abcdef0123456789abcdef");
     assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict"), 1);
@@ -154,7 +139,6 @@ static void job__of_another_is_out_of_reach(void **state)
 /* A server that no authority signed gets no token. */
 static void fm__that_cannot_be_trusted_is_sent_nothing(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", true);
     const long before = fixture_requests(fixture);
     static const char *const cas[] = {"yes", NULL, "/nowhere/ca.pem"};
@@ -173,7 +157,6 @@ static void fm__that_cannot_be_trusted_is_sent_nothing(void **state)
 /* A hiccup is no reason to leave trees behind. */
 static void fm__that_is_busy_is_asked_again(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("get", false);
     fixture_tell_fm(fixture, "POST", "/mock/faults",
                     "[{\"method\":\"PATCH\",\"status\":503,\"count\":1},"
@@ -188,7 +171,6 @@ static void fm__that_is_busy_is_asked_again(void **state)
 /* A gateway's 404 does not mean that the trees are gone (F19). */
 static void gateway__that_answers_404_has_ended_nothing(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_tell_fm(
         fixture, "POST", "/mock/faults",
@@ -204,7 +186,6 @@ static void gateway__that_answers_404_has_ended_nothing(void **state)
 
 static void environment__that_is_incomplete_is_told_in_words(void **state)
 {
-    (void)state;
     static const char *const needed[] = {"FI_CXI_COLL_JOB_ID", "FI_CXI_COLL_MCAST_TOKEN",
                                          "FI_CXI_COLL_FABRIC_MGR_URL", "FI_CXI_COLL_JOB_STEP_ID"};
     struct fixture *fixture = fixture_open("own-job", false);
@@ -241,7 +222,6 @@ static void environment__that_is_incomplete_is_told_in_words(void **state)
 
 static void options__that_are_wrong_fail_no_job(void **state)
 {
-    (void)state;
     static const struct {
         const char *words[4], *said;
     } rows[] = {{{"--frobnicate"}, "frobnicate"},       {{"--deadline", "0s"}, "--deadline 0s"},
@@ -265,22 +245,16 @@ static void options__that_are_wrong_fail_no_job(void **state)
     fixture_close(fixture);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step__where_the_token_opens_the_job),
-        cmocka_unit_test(step__where_it_can_only_be_read_goes_tree_by_tree),
-        cmocka_unit_test(step__where_it_can_only_be_changed),
-        cmocka_unit_test(step__where_only_trees_are_open_stays),
-        cmocka_unit_test(below__goes_with_the_step),
-        cmocka_unit_test(below__that_is_not_shown_stays),
-        cmocka_unit_test(step__that_is_none_is_not_asked_for),
-        cmocka_unit_test(job__of_another_is_out_of_reach),
-        cmocka_unit_test(fm__that_cannot_be_trusted_is_sent_nothing),
-        cmocka_unit_test(fm__that_is_busy_is_asked_again),
-        cmocka_unit_test(gateway__that_answers_404_has_ended_nothing),
-        cmocka_unit_test(environment__that_is_incomplete_is_told_in_words),
-        cmocka_unit_test(options__that_are_wrong_fail_no_job),
-    };
-    return cmocka_run_group_tests_name("hook_direct", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(step__where_the_token_opens_the_job),
+          cmocka_unit_test(step__where_it_can_only_be_read_goes_tree_by_tree),
+          cmocka_unit_test(step__where_it_can_only_be_changed),
+          cmocka_unit_test(step__where_only_trees_are_open_stays),
+          cmocka_unit_test(below__goes_with_the_step),
+          cmocka_unit_test(below__that_is_not_shown_stays),
+          cmocka_unit_test(step__that_is_none_is_not_asked_for),
+          cmocka_unit_test(job__of_another_is_out_of_reach),
+          cmocka_unit_test(fm__that_cannot_be_trusted_is_sent_nothing),
+          cmocka_unit_test(fm__that_is_busy_is_asked_again),
+          cmocka_unit_test(gateway__that_answers_404_has_ended_nothing),
+          cmocka_unit_test(environment__that_is_incomplete_is_told_in_words),
+          cmocka_unit_test(options__that_are_wrong_fail_no_job))

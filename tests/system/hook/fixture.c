@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/hook/fixture.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>

@@ -2,21 +2,15 @@
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -507,19 +501,11 @@ static void flood__over_tcp_keeps_nobody_from_the_socket(void **state)
     close(tell[0]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(pipeline__keeps_the_order_of_slow_and_quick),
-        ON_SITE(thousand_connections__are_served_at_once),
-        ON_SITE(surplus_connection__is_told_503_and_closed),
-        ON_SITE(long_bodies__have_a_bound_together),
-        ON_SITE(sub_uids__keep_nobody_out),
-        ON_SITE(gone_clients__are_not_accepted),
-        ON_SITE(unfinished_request__makes_room),
-        ON_SITE(head__that_does_not_end_is_given_up),
-        ON_SITE(flood__over_tcp_keeps_nobody_from_the_socket),
-        ON_SITE(stop__answers_what_was_accepted),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(pipeline__keeps_the_order_of_slow_and_quick),
+          ON_SITE(thousand_connections__are_served_at_once),
+          ON_SITE(surplus_connection__is_told_503_and_closed),
+          ON_SITE(long_bodies__have_a_bound_together), ON_SITE(sub_uids__keep_nobody_out),
+          ON_SITE(gone_clients__are_not_accepted), ON_SITE(unfinished_request__makes_room),
+          ON_SITE(head__that_does_not_end_is_given_up),
+          ON_SITE(flood__over_tcp_keeps_nobody_from_the_socket),
+          ON_SITE(stop__answers_what_was_accepted))

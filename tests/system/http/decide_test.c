@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/site.h"
 #include "tests/system/http/tlssite.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* What an administrator decides when an alarm is on (F22, B4, B11): who may, and how it is asked.
  */
@@ -81,7 +75,6 @@ static void decision__is_the_admins(void **state)
     } cases[] = {{"boss", 200},   {"elcap-rm", 403}, {"tuo-rm", 403},
                  {"elcap7", 403}, {"visitor", 403},  {NULL, 401}};
     static const char *const paths[] = {ACCEPT, CLAIM};
-    (void)state;
     struct tlssite *tls = tlssite_open(&lists);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         if (cases[i].name)
@@ -108,13 +101,6 @@ static void alarms__are_a_list_in_the_status(void **state)
     answer_release(&answer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(decision__is_counted_and_logged),
-        ON_SITE(decision__that_is_asked_wrongly_is_refused),
-        cmocka_unit_test(decision__is_the_admins),
-        ON_SITE(alarms__are_a_list_in_the_status),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(decision__is_counted_and_logged),
+          ON_SITE(decision__that_is_asked_wrongly_is_refused),
+          cmocka_unit_test(decision__is_the_admins), ON_SITE(alarms__are_a_list_in_the_status))

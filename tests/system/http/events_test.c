@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <inttypes.h>
 
@@ -246,17 +240,7 @@ static void stalled_reader__does_not_keep_the_broker(void **state)
     line_close(stalled);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(replay__starts_after_the_number_given),
-        ON_SITE(replay__survives_a_restart),
-        ON_SITE(event__says_what_its_reservation_has),
-        ON_SITE(gap__is_told_first),
-        ON_SITE(number__that_never_was_is_refused),
-        ON_SITE(followers__get_what_comes),
-        ON_SITE(slow_reader__gets_a_gap),
-        ON_SITE(stalled_reader__does_not_keep_the_broker),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(replay__starts_after_the_number_given), ON_SITE(replay__survives_a_restart),
+          ON_SITE(event__says_what_its_reservation_has), ON_SITE(gap__is_told_first),
+          ON_SITE(number__that_never_was_is_refused), ON_SITE(followers__get_what_comes),
+          ON_SITE(slow_reader__gets_a_gap), ON_SITE(stalled_reader__does_not_keep_the_broker))

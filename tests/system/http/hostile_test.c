@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/tlssite.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <gnutls/abstract.h>
-#include <cmocka.h>
 
 /* Handshakes that cost the broker much and their maker nothing: they end before anything is
  * calculated. What would be slow is not measured: a refusal has come before, or it has not. */
@@ -186,12 +180,5 @@ static void certificate__of_many_bytes_is_not_read(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(key__beyond_reason_is_not_calculated_with),
-        ON_SITE(finite_fields__are_refused),
-        ON_SITE(certificate__of_many_bytes_is_not_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(key__beyond_reason_is_not_calculated_with), ON_SITE(finite_fields__are_refused),
+          ON_SITE(certificate__of_many_bytes_is_not_read))

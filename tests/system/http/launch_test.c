@@ -8,17 +8,11 @@
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define JOB "/v1/clusters/elcap/jobs/f1"
 #define LAUNCH JOB "/launch"
@@ -253,13 +247,7 @@ static void munged__is_not_needed_with_a_launch_key(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(document__comes_with_a_reserve_or_later), TEST(environment__comes_with_it_if_wanted),
-        TEST(document__is_bound_to_what_is_known),     TEST(broker__without_munge_makes_none),
-        TEST(munged__that_hangs_is_not_waited_for),    TEST(broker__with_a_launch_key_seals),
-        TEST(munged__is_not_needed_with_a_launch_key),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(document__comes_with_a_reserve_or_later), TEST(environment__comes_with_it_if_wanted),
+          TEST(document__is_bound_to_what_is_known), TEST(broker__without_munge_makes_none),
+          TEST(munged__that_hangs_is_not_waited_for), TEST(broker__with_a_launch_key_seals),
+          TEST(munged__is_not_needed_with_a_launch_key))

@@ -1,23 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/line.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
-#include <cmocka.h>
 
 struct line {
     int fd;

@@ -2,18 +2,12 @@
 #include "tests/system/http/testmunged.h"
 #include "tests/system/http/tlssite.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <netdb.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* Root over MUNGE may do for its own node what the holder of its certificate may (F3, S5). Each
  * host has a real munged, all with one key. The nodes' names are addresses, to which each of them
@@ -372,20 +366,9 @@ static void name_server__that_is_away_is_503(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_realm, close_realm)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(root__reports_for_its_own_node),
-        TEST(root__does_not_report_for_another),
-        TEST(loopback__is_every_hosts),
-        TEST(own_host__is_known_by_its_name),
-        TEST(user__is_no_node),
-        TEST(root__sees_its_nodes_jobs),
-        TEST(root__that_is_not_believed_is_told),
-        TEST(root__of_a_node_manages_nothing),
-        TEST(reload__changes_who_is_a_node),
-        TEST(names__are_those_of_the_brokers_host),
-        TEST(name_server__that_is_away_is_503),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(root__reports_for_its_own_node), TEST(root__does_not_report_for_another),
+          TEST(loopback__is_every_hosts), TEST(own_host__is_known_by_its_name),
+          TEST(user__is_no_node), TEST(root__sees_its_nodes_jobs),
+          TEST(root__that_is_not_believed_is_told), TEST(root__of_a_node_manages_nothing),
+          TEST(reload__changes_who_is_a_node), TEST(names__are_those_of_the_brokers_host),
+          TEST(name_server__that_is_away_is_503))

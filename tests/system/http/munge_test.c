@@ -3,17 +3,11 @@
 #include "tests/system/http/site.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
 #include <munge.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* MUNGE credentials, made and decoded by real munged with keys of their own. */
 
@@ -364,21 +358,9 @@ static void bodies__come_after_the_credential(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_realm, close_realm)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(uid__has_the_rights_of_its_lists),
-        TEST(root__is_nobodys_manager),
-        TEST(credential__counts_on_the_unix_socket_too),
-        TEST(replayed__is_refused),
-        TEST(foreign__is_refused),
-        TEST(other_request__is_refused),
-        TEST(expired__is_refused),
-        TEST(munged_that_hangs__delays_nobody_else),
-        TEST(munged_that_hangs__does_not_keep_the_broker),
-        TEST(munged_that_is_gone__is_said_so),
-        TEST(reload__takes_and_leaves_munge),
-        TEST(bodies__come_after_the_credential),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(uid__has_the_rights_of_its_lists), TEST(root__is_nobodys_manager),
+          TEST(credential__counts_on_the_unix_socket_too), TEST(replayed__is_refused),
+          TEST(foreign__is_refused), TEST(other_request__is_refused), TEST(expired__is_refused),
+          TEST(munged_that_hangs__delays_nobody_else),
+          TEST(munged_that_hangs__does_not_keep_the_broker), TEST(munged_that_is_gone__is_said_so),
+          TEST(reload__takes_and_leaves_munge), TEST(bodies__come_after_the_credential))

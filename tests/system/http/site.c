@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/site.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/http/contract.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { PATH_SIZE = 128, TEXT_SIZE = 4096 };
 

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/testcert.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/folder.h"
 
 #include <arpa/inet.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <cmocka.h>
 
 enum { HOUR = 3600, FILE_SIZE = 64 };
 

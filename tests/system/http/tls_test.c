@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/tlssite.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 /* TLS itself, many connections, and certificates of the broker's that change. */
 
@@ -362,23 +356,13 @@ static void tls__is_not_turned_off_by_a_reload(void **state)
     assert_served(tls);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(tls__speaks_new_versions_and_http_1_1_only),
-        ON_SITE(tls__is_not_spoken_to_in_the_clear),
-        ON_SITE(handshake__that_never_ends_is_cut_off),
-        ON_SITE(half_hellos__keep_no_processor_busy),
-        ON_SITE(addresses__take_turns),
-        ON_SITE(handshake__is_not_begun_with_who_has_left),
-        ON_SITE(unauthenticated__are_displaced),
-        ON_SITE(head__that_does_not_end_is_given_up),
-        ON_SITE(pipeline__gets_all_its_answers),
-        ON_SITE(thousand_connections__are_served_at_once),
-        ON_SITE(events__come_over_tls),
-        ON_SITE(new_certificate__is_used_after_a_reload),
-        ON_SITE(bad_certificate__changes_nothing),
-        ON_SITE(tls__is_not_turned_off_by_a_reload),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(tls__speaks_new_versions_and_http_1_1_only),
+          ON_SITE(tls__is_not_spoken_to_in_the_clear),
+          ON_SITE(handshake__that_never_ends_is_cut_off),
+          ON_SITE(half_hellos__keep_no_processor_busy), ON_SITE(addresses__take_turns),
+          ON_SITE(handshake__is_not_begun_with_who_has_left),
+          ON_SITE(unauthenticated__are_displaced), ON_SITE(head__that_does_not_end_is_given_up),
+          ON_SITE(pipeline__gets_all_its_answers),
+          ON_SITE(thousand_connections__are_served_at_once), ON_SITE(events__come_over_tls),
+          ON_SITE(new_certificate__is_used_after_a_reload),
+          ON_SITE(bad_certificate__changes_nothing), ON_SITE(tls__is_not_turned_off_by_a_reload))

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/tlssite.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/folder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <cmocka.h>
 
 enum { LINES_SIZE = 1024, PATH_SIZE = 128 };
 

@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The notes of the kill rounds must be able to find fault: each promise broken, one at a time. */
 #include "tests/system/kills/job.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 enum { HOLD_MS = 300 };
 
@@ -200,18 +192,8 @@ static void number__given_twice_is_found(void **state)
 
 #define NOTED(test) cmocka_unit_test_setup_teardown(test, open_notebook, close_notebook)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        NOTED(vni__of_two_live_jobs_is_found),
-        NOTED(vni__given_while_quarantined_is_found),
-        NOTED(event__missing_or_changed_is_found),
-        NOTED(loss__told_twice_or_without_reason_is_found),
-        NOTED(story__out_of_order_is_found),
-        NOTED(stray__of_our_own_making_is_found),
-        NOTED(answer__that_changes_is_found),
-        NOTED(answer__lost_stays_lost),
-        NOTED(number__given_twice_is_found),
-    };
-    return cmocka_run_group_tests_name("kills_notes", tests, NULL, NULL);
-}
+UNIT_MAIN(NOTED(vni__of_two_live_jobs_is_found), NOTED(vni__given_while_quarantined_is_found),
+          NOTED(event__missing_or_changed_is_found),
+          NOTED(loss__told_twice_or_without_reason_is_found), NOTED(story__out_of_order_is_found),
+          NOTED(stray__of_our_own_making_is_found), NOTED(answer__that_changes_is_found),
+          NOTED(answer__lost_stays_lost), NOTED(number__given_twice_is_found))

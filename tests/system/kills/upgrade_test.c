@@ -8,16 +8,8 @@
 #include "tests/system/rig/prng.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/wire.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <sqlite3.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -133,7 +125,6 @@ static void upgrade__killed_again_and_again_loses_nothing(void **state)
     struct clients clients;
     struct prng prng;
 
-    (void)state;
     open_old(&clients);
     prng_init(&prng, 1);
     for (int i = 0; i < KILLS; i++) {
@@ -208,7 +199,6 @@ static void upgrade__serves_who_does_not_wait(void **state)
     struct rush rush = {.clients = &clients};
     uint32_t expected = 0;
 
-    (void)state;
     open_old(&clients);
     clients.notes->floor = clients.notes->highest;
     (void)unlink(testbed_socket(clients.testbed));
@@ -298,7 +288,6 @@ static void ledger_1__is_served(void **state)
     char path[160];
     char *sql = text_of(LEDGER_1);
 
-    (void)state;
     clients_open(&clients, 1); /* f0; the old ledger has f1 to f4 */
     assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     assert_int_equal(unlink(clients_file(&clients, "state.db", path)), 0);
@@ -333,12 +322,6 @@ static void ledger_1__is_served(void **state)
     clients_close(&clients);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(upgrade__killed_again_and_again_loses_nothing),
-        cmocka_unit_test(upgrade__serves_who_does_not_wait),
-        cmocka_unit_test(ledger_1__is_served),
-    };
-    return cmocka_run_group_tests_name("kills_upgrade", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(upgrade__killed_again_and_again_loses_nothing),
+          cmocka_unit_test(upgrade__serves_who_does_not_wait),
+          cmocka_unit_test(ledger_1__is_served))

@@ -1,22 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Launch documents as MUNGE credentials (S5), made and opened by real munged. */
 #include "launch/credential.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/http/testmunged.h"
 #include "tests/system/rig/folder.h"
 
 #include <munge.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { USER = 4444 };
 
@@ -184,22 +177,15 @@ static void credential__is_nothing_to_users(void **state)
 static void credential__says_when_munged_is_away(void **state)
 {
     struct error err = {.text = ""};
-    (void)state;
     assert_null(credential_close("/nonexistent/socket", document, &err));
     assert_int_equal(err.code, ERROR_IO);
     assert_non_null(strstr(err.text, "/nonexistent/socket"));
     is_refused("/nonexistent/socket", "MUNGE:AAAA:", 0, ERROR_IO, "systemctl status munge");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credential__opens_again_and_again),
-        cmocka_unit_test(credential__of_another_key_is_refused),
-        cmocka_unit_test(credential__changed_is_refused),
-        cmocka_unit_test(credential__made_by_a_user_is_refused),
-        cmocka_unit_test(credential__is_nothing_to_users),
-        cmocka_unit_test(credential__says_when_munged_is_away),
-    };
-    return cmocka_run_group_tests_name("launch_credential", tests, open_realm, close_realm);
-}
+UNIT_GROUP(open_realm, close_realm, cmocka_unit_test(credential__opens_again_and_again),
+           cmocka_unit_test(credential__of_another_key_is_refused),
+           cmocka_unit_test(credential__changed_is_refused),
+           cmocka_unit_test(credential__made_by_a_user_is_refused),
+           cmocka_unit_test(credential__is_nothing_to_users),
+           cmocka_unit_test(credential__says_when_munged_is_away))

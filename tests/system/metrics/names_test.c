@@ -6,11 +6,8 @@
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/testbed.h"
+#include "tests/unit/unit.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
 #include <time.h>
 
 #define RULES TOP "/deploy/prometheus/mcastd.rules.yml"
@@ -40,7 +37,6 @@ static int take_scrape(void **state)
 {
     char broker[512], fm[512];
     struct plainhttp_reply reply;
-    (void)state;
     authority_init(&site, "IP:127.0.0.1");
     authority_issue(&own, "DNS:mcastd", &site, -HOUR, HOUR);
     (void)snprintf(broker, sizeof broker, "listen = 127.0.0.1:0\ntls_cert = %s\ntls_key = %s",
@@ -71,7 +67,6 @@ static int take_scrape(void **state)
 
 static int drop_scrape(void **state)
 {
-    (void)state;
     scrape_release(&scrape);
     testbed_destroy(testbed);
     authority_release(&site);
@@ -82,7 +77,6 @@ static int drop_scrape(void **state)
 /* names.py compares; then promtool, if it is there. */
 static void names__are_what_the_broker_shows(void **state)
 {
-    (void)state;
     char text[128], recorded[128];
     folder_path(text, sizeof text, testbed_folder(testbed), "scrape.txt");
     folder_path(recorded, sizeof recorded, testbed_folder(testbed), "dashboard.yml");
@@ -104,7 +98,6 @@ static void names__are_what_the_broker_shows(void **state)
 /* What ends some day is told, in seconds, before it does. */
 static void ends__are_told(void **state)
 {
-    (void)state;
     static const char *const names[] = {
         "mcastd_certificate_expires_timestamp_seconds{use=\"fabric-manager\"}",
         "mcastd_fabric_manager_login_expires_timestamp_seconds"};
@@ -118,11 +111,5 @@ static void ends__are_told(void **state)
                              "mcastd_certificate_expires_timestamp_seconds{use=\"server\"}") > now);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names__are_what_the_broker_shows),
-        cmocka_unit_test(ends__are_told),
-    };
-    return cmocka_run_group_tests(tests, take_scrape, drop_scrape);
-}
+UNIT_GROUP(take_scrape, drop_scrape, cmocka_unit_test(names__are_what_the_broker_shows),
+           cmocka_unit_test(ends__are_told))

@@ -5,12 +5,8 @@
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/testbed.h"
+#include "tests/unit/unit.h"
 
-#include <stdarg.h>
-#include <setjmp.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -33,7 +29,6 @@ static const struct testbed_options options = {
 
 static int open_stage(void **state)
 {
-    (void)state;
     testbed = testbed_create(&options);
     return testbed && testbed_start_fm(testbed) == 0 && testbed_start_broker(testbed) == 0 &&
                    testbed_await_link(testbed) == 0
@@ -43,7 +38,6 @@ static int open_stage(void **state)
 
 static int close_stage(void **state)
 {
-    (void)state;
     testbed_destroy(testbed);
     return 0;
 }
@@ -143,7 +137,6 @@ static void assert_clean(const char *name)
 
 static void idle__is_all_zero_but_what_is(void **state)
 {
-    (void)state;
     ASSERT_VALUES(
         {"mcastd_build_info{version=\"" MCAST_VERSION "\"}", 1},
         {"mcastd_role{role=\"leader\"}", 1}, {"mcastd_role{role=\"standby\"}", 0},
@@ -182,7 +175,6 @@ static void make_busy(void)
 
 static void busy__counts_what_became_of_jobs(void **state)
 {
-    (void)state;
     make_busy();
     await_value("mcastd_fabric_manager_releases_pending", 0);
     ASSERT_VALUES({OUTCOME("reserved"), 3}, {OUTCOME("denied"), 1}, {OUTCOME("timeout"), 1},
@@ -233,7 +225,6 @@ static void fill_disk(bool full)
 
 static void trouble__is_shown_while_it_lasts(void **state)
 {
-    (void)state;
     reserve("before", 64);
     testbed_kill_fm(testbed);
     reserve("without", 64);
@@ -266,7 +257,6 @@ static void trouble__is_shown_while_it_lasts(void **state)
 /* A scrape costs what there is to tell, however many jobs there are. */
 static void scrape__does_not_grow_with_jobs(void **state)
 {
-    (void)state;
     struct scrape before, after;
     char job[32];
     make_busy();
@@ -286,7 +276,6 @@ static void scrape__does_not_grow_with_jobs(void **state)
 /* What mcastctl status shows is what is measured. */
 static void status__agrees_with_the_metrics(void **state)
 {
-    (void)state;
     struct scrape scrape;
     struct plainhttp_reply reply;
     const char *link, *since, *listed;
@@ -320,12 +309,6 @@ static void status__agrees_with_the_metrics(void **state)
 
 #define STAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_stage, close_stage)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STAGE_TEST(idle__is_all_zero_but_what_is),    STAGE_TEST(busy__counts_what_became_of_jobs),
-        STAGE_TEST(trouble__is_shown_while_it_lasts), STAGE_TEST(scrape__does_not_grow_with_jobs),
-        STAGE_TEST(status__agrees_with_the_metrics),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(STAGE_TEST(idle__is_all_zero_but_what_is), STAGE_TEST(busy__counts_what_became_of_jobs),
+          STAGE_TEST(trouble__is_shown_while_it_lasts), STAGE_TEST(scrape__does_not_grow_with_jobs),
+          STAGE_TEST(status__agrees_with_the_metrics))

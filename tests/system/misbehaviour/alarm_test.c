@@ -4,14 +4,7 @@
 
 #include "tests/system/misbehaviour/scene.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const char metric[] = "\nmcastd_alarm{alarm=\"mass-loss\",cluster=\"\"} ";
 
@@ -60,7 +53,6 @@ static void mass_loss__is_said_everywhere_and_decided(void **state)
 {
     char told[SCENE_TEXT], reason[SCENE_TEXT];
     struct plainhttp_reply reply;
-    (void)state;
     for (int i = 0; i < 4; i++)
         scene_reserve((const char[]){(char)('a' + i), '\0'}, told, reason);
     assert_metric('0');
@@ -86,11 +78,5 @@ static void mass_loss__is_said_everywhere_and_decided(void **state)
     assert_true(shows("/v1/events?after=0&follow=0", "\nevent: alarm-over\n"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(mass_loss__is_said_everywhere_and_decided,
-                                        scene_start_quick, scene_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(mass_loss__is_said_everywhere_and_decided,
+                                          scene_start_quick, scene_stop))

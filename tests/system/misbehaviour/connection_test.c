@@ -5,21 +5,13 @@
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/misbehaviour/scene.h"
 #include "tests/system/rig/folder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* ---- the connection ---- */
 
 static void refused_connection__costs_nothing_but_the_addresses(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     testbed_kill_fm(scene_stage());
     scene_reserve("a", told, reason);
     assert_string_equal(told, "unavailable");
@@ -39,7 +31,6 @@ static struct authority right, wrong;
 
 static int start_tls(void **state)
 {
-    (void)state;
     authority_init(&right, "IP:127.0.0.1");
     authority_init(&wrong, "IP:127.0.0.1");
     struct testbed_options options = scene_quick;
@@ -69,7 +60,6 @@ static void copy(const char *from, const char *to)
 static void wrong_certificate__is_not_talked_to(void **state)
 {
     char told[512], reason[512], kept[128];
-    (void)state;
     scene_reserve("a", told, reason);
     assert_string_equal(told, "reserved");
     testbed_kill_fm(scene_stage());
@@ -103,7 +93,6 @@ static void wrong_certificate__is_not_talked_to(void **state)
 static void tls_failure__is_told_as_such(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     testbed_stop_fm(scene_stage());
     scene_reserve("a", told, reason);
     assert_string_equal(told, "unavailable");
@@ -118,7 +107,6 @@ static void tls_failure__is_told_as_such(void **state)
 
 static int start_oauth(void **state)
 {
-    (void)state;
     struct testbed_options options = scene_quick;
     options.oauth = true;
     return scene_start(&options);
@@ -139,7 +127,6 @@ static unsigned tokens_issued(void)
 static void token_revoked__is_renewed_unnoticed(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("a", told, reason);
     assert_string_equal(told, "reserved");
     for (unsigned i = 1; i <= 3; i++) {
@@ -172,7 +159,6 @@ static const struct {
 static void token_endpoint__in_trouble_takes_the_link_down(void **state)
 {
     char told[512], reason[512], job[16];
-    (void)state;
     for (size_t i = 0; i < sizeof endpoint_troubles / sizeof endpoint_troubles[0]; i++) {
         scene_tell_fm("POST", "/mock/faults", endpoint_troubles[i].fault);
         scene_tell_fm("POST", "/mock/revoke", NULL);
@@ -191,7 +177,6 @@ static void token_endpoint__in_trouble_takes_the_link_down(void **state)
 static void token_endpoint__is_not_missed_while_a_token_lives(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_tell_fm("POST", "/mock/faults", "{" TOKEN ",\"status\":503}");
     scene_reserve("a", told, reason);
     assert_string_equal(told, "reserved");
@@ -202,7 +187,6 @@ static void token_endpoint__is_not_missed_while_a_token_lives(void **state)
 static void client_secret__changed_on_disk_is_used(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("a", told, reason);
     assert_int_equal(
         folder_write(testbed_folder(scene_stage()), "client-secret", 0600, "a-new-one\n"), 0);
@@ -218,16 +202,9 @@ static void client_secret__changed_on_disk_is_used(void **state)
 #define TLS_TEST(name) cmocka_unit_test_setup_teardown(name, start_tls, stop_tls)
 #define OAUTH_TEST(name) cmocka_unit_test_setup_teardown(name, start_oauth, scene_stop)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        QUICK_TEST(refused_connection__costs_nothing_but_the_addresses),
-        TLS_TEST(wrong_certificate__is_not_talked_to),
-        TLS_TEST(tls_failure__is_told_as_such),
-        OAUTH_TEST(token_revoked__is_renewed_unnoticed),
-        OAUTH_TEST(token_endpoint__in_trouble_takes_the_link_down),
-        OAUTH_TEST(token_endpoint__is_not_missed_while_a_token_lives),
-        OAUTH_TEST(client_secret__changed_on_disk_is_used),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(QUICK_TEST(refused_connection__costs_nothing_but_the_addresses),
+          TLS_TEST(wrong_certificate__is_not_talked_to), TLS_TEST(tls_failure__is_told_as_such),
+          OAUTH_TEST(token_revoked__is_renewed_unnoticed),
+          OAUTH_TEST(token_endpoint__in_trouble_takes_the_link_down),
+          OAUTH_TEST(token_endpoint__is_not_missed_while_a_token_lives),
+          OAUTH_TEST(client_secret__changed_on_disk_is_used))

@@ -6,14 +6,7 @@
 
 #include "tests/system/misbehaviour/scene.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const char *const bodies[] = {"\"\"", "{\"message\":\"no Route matched with those values\"}",
                                      "\"<html><head><title>404 Not Found</title></head></html>\"",
@@ -31,7 +24,6 @@ static const struct testbed_options busy = {
 
 static int start(void **state)
 {
-    (void)state;
     return scene_start(&busy);
 }
 
@@ -117,7 +109,6 @@ static void live_through(const char *path)
 
 static void gateway__that_has_lost_every_route(void **state)
 {
-    (void)state;
     live_through("*");
     scene_await_logged("no Route matched with those values -> nothing concluded");
 }
@@ -125,7 +116,6 @@ static void gateway__that_has_lost_every_route(void **state)
 /* The list still reaches the fabric manager, so every comparison goes on to ask for each job. */
 static void gateway__that_has_lost_the_route_to_single_jobs(void **state)
 {
-    (void)state;
     live_through("*/collectives/jobs/?*");
 }
 
@@ -134,7 +124,6 @@ static void gateway__that_a_start_meets(void **state)
 {
     char told[512], reason[512];
 
-    (void)state;
     reserve("a");
     reserve("over");
     testbed_kill_broker(scene_stage());
@@ -158,7 +147,6 @@ static void reserve__that_a_gateway_answers_leaves_nothing(void **state)
 {
     char told[512], reason[512];
 
-    (void)state;
     scene_tell_fm("POST", "/mock/faults",
                   "{\"method\":\"POST\",\"path\":\"*/jobs\",\"status\":404,\"act\":true,"
                   "\"body\":\"\"}");
@@ -173,7 +161,6 @@ static void reserve__that_a_gateway_answers_leaves_nothing(void **state)
  * released (B6). The next life of the job waits for that. */
 static void release__that_a_gateway_takes_is_asked_for_again(void **state)
 {
-    (void)state;
     reserve("a");
     scene_tell_fm(
         "POST", "/mock/faults",
@@ -192,14 +179,7 @@ static void release__that_a_gateway_takes_is_asked_for_again(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, scene_stop)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(gateway__that_has_lost_every_route),
-        TEST(gateway__that_has_lost_the_route_to_single_jobs),
-        TEST(gateway__that_a_start_meets),
-        TEST(reserve__that_a_gateway_answers_leaves_nothing),
-        TEST(release__that_a_gateway_takes_is_asked_for_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(gateway__that_has_lost_every_route),
+          TEST(gateway__that_has_lost_the_route_to_single_jobs), TEST(gateway__that_a_start_meets),
+          TEST(reserve__that_a_gateway_answers_leaves_nothing),
+          TEST(release__that_a_gateway_takes_is_asked_for_again))

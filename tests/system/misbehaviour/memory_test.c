@@ -4,14 +4,7 @@
 
 #include "tests/system/misbehaviour/scene.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define LIST "\"path\":\"*/collectives/jobs/\""
 
@@ -27,7 +20,6 @@ static bool has_lost_two(void *arg)
 static void state_lost__is_told_to_its_jobs_once(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("a", told, reason);
     scene_reserve("b", told, reason);
     scene_tell_fm("POST", "/mock/forget", NULL);
@@ -49,7 +41,6 @@ static void state_lost__is_told_to_its_jobs_once(void **state)
 static void old_state_restored__is_put_right(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("over", told, reason);
     scene_reserve("again", told, reason);
     scene_tell_fm("POST", "/mock/snapshot", NULL);
@@ -79,7 +70,6 @@ static const struct testbed_options graceful = {
 
 static int start_graceful(void **state)
 {
-    (void)state;
     return scene_start(&graceful);
 }
 
@@ -103,7 +93,6 @@ static bool was_stale(void *arg)
 static void replica_that_lags__loses_nothing(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("a", told, reason);
     scene_tell_fm("POST", "/mock/faults",
                   "{\"method\":\"GET\",\"path\":\"*/collectives/jobs/*\",\"every\":2,"
@@ -128,7 +117,6 @@ static void replica_that_lags__loses_nothing(void **state)
 static void token_given_twice__is_refused(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_tell_fm("POST", "/mock/faults",
                   "{\"method\":\"POST\",\"path\":\"*/jobs\",\"session_token\":\"sess-1\"}");
     scene_reserve("a", told, reason);
@@ -147,7 +135,6 @@ static void token_given_twice__is_refused(void **state)
 static void list_in_pages__is_read_whole(void **state)
 {
     char told[512], reason[512], job[16], held[512] = "";
-    (void)state;
     scene_tell_fm("POST", "/mock/faults", "{\"method\":\"GET\"," LIST ",\"page_size\":2}");
     for (int i = 0; i < 7; i++) {
         (void)snprintf(job, sizeof job, "%d", i);
@@ -187,7 +174,6 @@ static const char *const half_lists[] = {
 static void half_a_list__concludes_nothing(void **state)
 {
     char told[512], reason[512];
-    (void)state;
     scene_reserve("a", told, reason);
     scene_reserve("b", told, reason);
     scene_reserve("c", told, reason);
@@ -207,16 +193,9 @@ static void half_a_list__concludes_nothing(void **state)
 
 #define QUICK_TEST(name) cmocka_unit_test_setup_teardown(name, scene_start_quick, scene_stop)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        QUICK_TEST(state_lost__is_told_to_its_jobs_once),
-        QUICK_TEST(old_state_restored__is_put_right),
-        cmocka_unit_test_setup_teardown(replica_that_lags__loses_nothing, start_graceful,
-                                        scene_stop),
-        QUICK_TEST(token_given_twice__is_refused),
-        QUICK_TEST(list_in_pages__is_read_whole),
-        QUICK_TEST(half_a_list__concludes_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(QUICK_TEST(state_lost__is_told_to_its_jobs_once),
+          QUICK_TEST(old_state_restored__is_put_right),
+          cmocka_unit_test_setup_teardown(replica_that_lags__loses_nothing, start_graceful,
+                                          scene_stop),
+          QUICK_TEST(token_given_twice__is_refused), QUICK_TEST(list_in_pages__is_read_whole),
+          QUICK_TEST(half_a_list__concludes_nothing))

@@ -4,14 +4,7 @@
  * Afterwards it is well again, and must hold exactly what the active jobs should have (I3). */
 
 #include "tests/system/misbehaviour/scene.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define JOBS "\"path\":\"*/collectives/jobs\""
 
@@ -141,14 +134,12 @@ static void check_trouble(const struct trouble *trouble, size_t row)
 
 static void overcome_trouble__is_not_noticed_by_the_job(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof overcome / sizeof overcome[0]; i++)
         check_trouble(&overcome[i], i);
 }
 
 static void lasting_trouble__costs_the_job_its_addresses_only(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof lasting / sizeof lasting[0]; i++)
         check_trouble(&lasting[i], 100 + i);
 }
@@ -157,18 +148,11 @@ static void lasting_trouble__costs_the_job_its_addresses_only(void **state)
 static int start_retrying(void **state)
 {
     struct testbed_options options = scene_quick;
-    (void)state;
     options.fm = "timeout = 1s\nreserve_timeout = 60s\nlink_retry = 50ms";
     return scene_start(&options);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(overcome_trouble__is_not_noticed_by_the_job, start_retrying,
-                                        scene_stop),
-        cmocka_unit_test_setup_teardown(lasting_trouble__costs_the_job_its_addresses_only,
-                                        scene_start_quick, scene_stop),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(overcome_trouble__is_not_noticed_by_the_job,
+                                          start_retrying, scene_stop),
+          cmocka_unit_test_setup_teardown(lasting_trouble__costs_the_job_its_addresses_only,
+                                          scene_start_quick, scene_stop))

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/misbehaviour/scene.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #define BODY "{\"uid\":5588,\"node_count\":128}"
 
@@ -182,13 +175,11 @@ int scene_start(const struct testbed_options *options)
 
 int scene_start_quick(void **state)
 {
-    (void)state;
     return scene_start(&scene_quick);
 }
 
 int scene_stop(void **state)
 {
-    (void)state;
     testbed_destroy(testbed);
     testbed = NULL;
     return 0;

@@ -5,15 +5,7 @@
 
 #include "tests/system/misbehaviour/scene.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define HWCOLL "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136"
 #define FM "timeout = 1s\nlink_retry = 50ms\nstray_grace = 100ms\nrelist = 200ms"
@@ -42,7 +34,6 @@ static const char *fm_url(void)
 
 static int start(void **state)
 {
-    (void)state;
     const struct testbed_options options = {
         .mcastd = MCASTD, .mock_fm = MOCK_FM, .fm = FM, .hwcoll = HWCOLL};
     if (!(first = testbed_create(&options)) || testbed_start_fm(first) < 0)
@@ -59,7 +50,6 @@ static int start(void **state)
 
 static int stop(void **state)
 {
-    (void)state;
     testbed_destroy(second);
     testbed_destroy(first);
     first = second = NULL;
@@ -192,7 +182,6 @@ static bool has_metric(void *arg)
 
 static void two_brokers__leave_each_others_jobs_alone_and_say_so(void **state)
 {
-    (void)state;
     reserve(first, "f1");
     reserve(second, "s1");
     reserve(first, "f2");
@@ -236,7 +225,6 @@ static void release(const struct testbed *testbed, const char *job)
 /* Each goes on to serve its own jobs, of which it knows that they are its own. */
 static void two_brokers__release_what_is_their_own(void **state)
 {
-    (void)state;
     reserve(first, "f1");
     reserve(second, "s1");
     await_lists(first);
@@ -250,7 +238,6 @@ static void two_brokers__release_what_is_their_own(void **state)
 static void two_brokers__with_one_job_id_do_not_take_it_from_each_other(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     reserve(first, "17");
     (void)plainhttp_call(testbed_http(second), "PUT", path_of("17"),
                          "{\"uid\":5588,\"node_count\":128}", &reply);
@@ -269,7 +256,6 @@ static void two_brokers__with_one_job_id_do_not_take_it_from_each_other(void **s
 /* By the first one's ledger job 17 is over: what is under its name now has another token. */
 static void two_brokers__with_the_id_of_a_job_that_is_over(void **state)
 {
-    (void)state;
     reserve(first, "17");
     release(first, "17");
     reserve(second, "17");
@@ -281,13 +267,7 @@ static void two_brokers__with_the_id_of_a_job_that_is_over(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(two_brokers__leave_each_others_jobs_alone_and_say_so),
-        TEST(two_brokers__release_what_is_their_own),
-        TEST(two_brokers__with_one_job_id_do_not_take_it_from_each_other),
-        TEST(two_brokers__with_the_id_of_a_job_that_is_over),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(two_brokers__leave_each_others_jobs_alone_and_say_so),
+          TEST(two_brokers__release_what_is_their_own),
+          TEST(two_brokers__with_one_job_id_do_not_take_it_from_each_other),
+          TEST(two_brokers__with_the_id_of_a_job_that_is_over))

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections of all sorts: pipelined, a thousand at once, kept, split, expecting a 100. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/plainhttp.h"
+#include "tests/unit/unit.h"
 
 static const char *const with_tls[] = {"--tls-cert", "server.pem", "--tls-key", "server.key", NULL};
 
@@ -49,7 +42,6 @@ static void pipeline_sixty(struct mockfm_fm *fm, const char *const *options)
     }
     rawhttp_close(&http);
     assert_int_equal(mockfm_count_jobs(fm), COUNT);
-    mockfm_stop(fm);
 }
 
 static void pipelined__sixty_get_sixty_answers(void **state)
@@ -97,7 +89,6 @@ static void pipelined__are_answered_in_order_when_delayed(void **state)
         rawhttp_release(&reply);
     }
     rawhttp_close(&http);
-    mockfm_stop(fm);
 }
 
 static void connections__a_thousand_at_once_are_served(void **state)
@@ -131,7 +122,6 @@ static void connections__a_thousand_at_once_are_served(void **state)
     for (int i = 0; i < COUNT; i++)
         rawhttp_close(&https[i]);
     free(https);
-    mockfm_stop(fm);
 }
 
 /* Slurm's DELETE waits for a 100 before it sends its empty body, a second at most: here the body is
@@ -163,7 +153,6 @@ static void expect__gets_its_100_at_once(void **state)
     assert_int_equal(reply.status, 404);
     rawhttp_release(&reply);
     rawhttp_close(&http);
-    mockfm_stop(fm);
 }
 
 static void request__may_come_in_pieces(void **state)
@@ -184,7 +173,6 @@ static void request__may_come_in_pieces(void **state)
     assert_int_equal(reply.status, 201);
     rawhttp_release(&reply);
     rawhttp_close(&http);
-    mockfm_stop(fm);
 }
 
 /* The NICs of a machine as large as El Capitan in one tree. */
@@ -215,7 +203,6 @@ static void request__may_be_large(void **state)
     assert_int_equal(json_array_size(json_object_get(reply.json, "macs")), NICS);
     plainhttp_reply_release(&reply);
     plainhttp_destroy(http);
-    mockfm_stop(fm);
 }
 
 static void path__may_be_percent_encoded(void **state)
@@ -229,7 +216,6 @@ static void path__may_be_percent_encoded(void **state)
         rawhttp_once(fm->port, "GET", DOUBLE_JOBS "/%63%2D1", DOUBLE_LOGIN, NULL, NULL), 200);
     assert_int_equal(
         rawhttp_once(fm->port, "DELETE", DOUBLE_JOBS "/%63%2d1", DOUBLE_LOGIN, NULL, NULL), 200);
-    mockfm_stop(fm);
 }
 
 /* The log knows paths and statuses; no password and no token is in it, nor in the output. */
@@ -261,19 +247,10 @@ static void log__holds_no_secret(void **state)
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(pipelined__sixty_get_sixty_answers),
-        WITH_DOUBLE(pipelined__sixty_get_sixty_answers_over_tls),
-        WITH_DOUBLE(pipelined__are_answered_in_order_when_delayed),
-        WITH_DOUBLE(connections__a_thousand_at_once_are_served),
-        WITH_DOUBLE(expect__gets_its_100_at_once),
-        WITH_DOUBLE(request__may_come_in_pieces),
-        WITH_DOUBLE(request__may_be_large),
-        WITH_DOUBLE(path__may_be_percent_encoded),
-        WITH_DOUBLE(log__holds_no_secret),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(pipelined__sixty_get_sixty_answers),
+          WITH_DOUBLE(pipelined__sixty_get_sixty_answers_over_tls),
+          WITH_DOUBLE(pipelined__are_answered_in_order_when_delayed),
+          WITH_DOUBLE(connections__a_thousand_at_once_are_served),
+          WITH_DOUBLE(expect__gets_its_100_at_once), WITH_DOUBLE(request__may_come_in_pieces),
+          WITH_DOUBLE(request__may_be_large), WITH_DOUBLE(path__may_be_percent_encoded),
+          WITH_DOUBLE(log__holds_no_secret))

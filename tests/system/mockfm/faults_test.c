@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each fault does what it says, seen from the client's end of the connection. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/httpclient.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #define RESERVE "{\"jobID\":\"c-1\",\"mcastLimit\":1}"
 
@@ -51,7 +45,6 @@ static void status__replaces_the_act_unless_told_otherwise(void **state)
     assert_string_equal(reply.body, "{\"late\":1}");
     rawhttp_release(&reply);
     assert_true(mockfm_holds(fm, "c-1"));
-    mockfm_stop(fm);
 }
 
 static void drop__before_does_nothing_after_does_it(void **state)
@@ -65,7 +58,6 @@ static void drop__before_does_nothing_after_does_it(void **state)
     mockfm_fault(fm, "{\"method\":\"POST\",\"drop\":\"after\"}");
     assert_int_equal(post_job(fm, NULL), 0);
     assert_true(mockfm_holds(fm, "c-1"));
-    mockfm_stop(fm);
 }
 
 /* F21: the client has given up and gone, and still gets its reservation. */
@@ -82,7 +74,6 @@ static void act_after__succeeds_when_the_client_is_gone(void **state)
         ;
     rawhttp_close(&http);
     assert_true(await(holds_c_1, fm, AWAIT_DEADLINE_MS));
-    mockfm_stop(fm);
 }
 
 static void act_after__is_answered_when_the_client_waits(void **state)
@@ -95,7 +86,6 @@ static void act_after__is_answered_when_the_client_waits(void **state)
     assert_int_equal(post_job(fm, &reply), 201);
     assert_true(json_is_string(json_object_get(reply.json, "sessionToken")));
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 /* Acts at once, answers an hour later: and others are served in the meantime. */
@@ -112,7 +102,6 @@ static void delay__holds_up_nobody_else(void **state)
     assert_int_equal(get_list(fm, NULL), 200);
     rawhttp_close(&http);
     assert_int_equal(get_list(fm, NULL), 200);
-    mockfm_stop(fm);
 }
 
 static void truncate__breaks_off_within_the_body(void **state)
@@ -126,7 +115,6 @@ static void truncate__breaks_off_within_the_body(void **state)
     assert_true(reply.body_length > 0);
     assert_true(reply.body_length < reply.content_length);
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 static void garbage__is_not_json(void **state)
@@ -141,7 +129,6 @@ static void garbage__is_not_json(void **state)
     assert_int_equal(reply.body_length, reply.content_length);
     assert_null(reply.json);
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 static void fields__are_taken_away(void **state)
@@ -172,7 +159,6 @@ static void fields__are_taken_away(void **state)
     assert_null(json_object_get(reply.json, "hwRoot"));
     assert_true(json_is_integer(json_object_get(reply.json, "mcastID")));
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 static void patch_no_body__is_a_bare_200(void **state)
@@ -189,7 +175,6 @@ static void patch_no_body__is_a_bare_200(void **state)
                      200);
     assert_int_equal(reply.content_length, 0);
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 static void length_4096__is_a_multiple(void **state)
@@ -203,7 +188,6 @@ static void length_4096__is_a_multiple(void **state)
     assert_int_equal(reply.content_length, 4096);
     assert_true(json_is_object(reply.json));
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 /* The pages that follow are pages too, without a rule for them; here the second one fails. */
@@ -229,7 +213,6 @@ static void page_size__cuts_the_list(void **state)
     assert_int_equal(json_array_size(json_object_get(reply.json, "documentLinks")), 1);
     assert_null(json_object_get(reply.json, "nextPageLink"));
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 /* 429 with its Retry-After. */
@@ -247,7 +230,6 @@ static void headers__are_added(void **state)
     assert_null(strstr(reply.head, "application/json"));
     assert_string_equal(reply.body, "<html>");
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 /* The wrong type in a reservation that was made nevertheless. */
@@ -264,7 +246,6 @@ static void merge__bends_an_answer_of_an_act(void **state)
     assert_string_equal(json_string_value(json_object_get(reply.json, "jobID")), "c-1");
     rawhttp_release(&reply);
     assert_true(mockfm_holds(fm, "c-1"));
-    mockfm_stop(fm);
 }
 
 /* Oversized; with the length announced and without. */
@@ -287,7 +268,6 @@ static void fill_to__makes_it_large(void **state)
         httpclient_reply_release(&reply);
     }
     httpclient_destroy(&httpclient);
-    mockfm_stop(fm);
 }
 
 /* The head comes, the body dribbles; it is whole in the end, or half, or without a length. */
@@ -326,7 +306,6 @@ static void byte_every_ms__dribbles(void **state)
         assert_true(await_now_ns() - before >= (int64_t)cases[i].length * LEAST_NS);
     }
     httpclient_destroy(&httpclient);
-    mockfm_stop(fm);
 }
 
 /* An hour to the next byte: one client goes, one stays until the end of the program. */
@@ -372,7 +351,6 @@ static void page__breaks_off(void **state)
         assert_int_equal(reply.body_length < reply.content_length, page == 3);
     }
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 static void control__is_never_disturbed(void **state)
@@ -390,33 +368,19 @@ static void control__is_never_disturbed(void **state)
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/faults", NULL, "{", NULL), 400);
     assert_int_equal(rawhttp_once(fm->port, "GET", "/mock/nothing", NULL, NULL, NULL), 404);
     assert_int_equal(mockfm_log_total(fm, "requests"), 0);
-    mockfm_stop(fm);
 }
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(status__replaces_the_act_unless_told_otherwise),
-        WITH_DOUBLE(drop__before_does_nothing_after_does_it),
-        WITH_DOUBLE(act_after__succeeds_when_the_client_is_gone),
-        WITH_DOUBLE(act_after__is_answered_when_the_client_waits),
-        WITH_DOUBLE(delay__holds_up_nobody_else),
-        WITH_DOUBLE(truncate__breaks_off_within_the_body),
-        WITH_DOUBLE(garbage__is_not_json),
-        WITH_DOUBLE(fields__are_taken_away),
-        WITH_DOUBLE(patch_no_body__is_a_bare_200),
-        WITH_DOUBLE(length_4096__is_a_multiple),
-        WITH_DOUBLE(page_size__cuts_the_list),
-        WITH_DOUBLE(headers__are_added),
-        WITH_DOUBLE(merge__bends_an_answer_of_an_act),
-        WITH_DOUBLE(fill_to__makes_it_large),
-        WITH_DOUBLE(byte_every_ms__dribbles),
-        WITH_DOUBLE(byte_every_ms__holds_up_nobody_and_no_end),
-        WITH_DOUBLE(page__breaks_off),
-        WITH_DOUBLE(control__is_never_disturbed),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(status__replaces_the_act_unless_told_otherwise),
+          WITH_DOUBLE(drop__before_does_nothing_after_does_it),
+          WITH_DOUBLE(act_after__succeeds_when_the_client_is_gone),
+          WITH_DOUBLE(act_after__is_answered_when_the_client_waits),
+          WITH_DOUBLE(delay__holds_up_nobody_else),
+          WITH_DOUBLE(truncate__breaks_off_within_the_body), WITH_DOUBLE(garbage__is_not_json),
+          WITH_DOUBLE(fields__are_taken_away), WITH_DOUBLE(patch_no_body__is_a_bare_200),
+          WITH_DOUBLE(length_4096__is_a_multiple), WITH_DOUBLE(page_size__cuts_the_list),
+          WITH_DOUBLE(headers__are_added), WITH_DOUBLE(merge__bends_an_answer_of_an_act),
+          WITH_DOUBLE(fill_to__makes_it_large), WITH_DOUBLE(byte_every_ms__dribbles),
+          WITH_DOUBLE(byte_every_ms__holds_up_nobody_and_no_end), WITH_DOUBLE(page__breaks_off),
+          WITH_DOUBLE(control__is_never_disturbed))

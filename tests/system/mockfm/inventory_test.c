@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the fabric consists of, as a client reads it: by following the links of the lists. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/mockfm.h"
+#include "tests/unit/unit.h"
 
 static const char *const lists[] = {
     "/fabric/vni/partitions", "/fabric/vni/blocks",    "/fabric/switches",      "/fabric/ports",
@@ -70,7 +64,6 @@ static void lists__lead_to_every_member(void **state)
     for (size_t i = 0; i < LISTS; i++)
         assert_int_equal(read_list(fm, lists[i]), members[i]);
     assert_int_equal(read_list(fm, "/apis/fabric-manager/fabric/ports/"), 24);
-    mockfm_stop(fm);
 }
 
 static void lists__need_the_login(void **state)
@@ -86,7 +79,6 @@ static void lists__need_the_login(void **state)
         assert_int_equal(rawhttp_once(fm->port, "GET", member, NULL, NULL, NULL), 401);
         assert_int_equal(rawhttp_once(fm->port, "GET", lists[i], bearer, NULL, NULL), 403);
     }
-    mockfm_stop(fm);
 }
 
 static void lists__can_only_be_read(void **state)
@@ -103,7 +95,6 @@ static void lists__can_only_be_read(void **state)
         assert_non_null(strstr(reply.head, "Allow: GET\r\n"));
         rawhttp_release(&reply);
     }
-    mockfm_stop(fm);
 }
 
 static void member__unknown_is_404_for_both_clients(void **state)
@@ -121,18 +112,11 @@ static void member__unknown_is_404_for_both_clients(void **state)
         assert_true(json_is_string(json_object_get(reply.json, "detail")));
         rawhttp_release(&reply);
     }
-    mockfm_stop(fm);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(lists__lead_to_every_member, mockfm_setup, mockfm_teardown),
-        cmocka_unit_test_setup_teardown(lists__need_the_login, mockfm_setup, mockfm_teardown),
-        cmocka_unit_test_setup_teardown(lists__can_only_be_read, mockfm_setup, mockfm_teardown),
-        cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, mockfm_setup,
-                                        mockfm_teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(lists__lead_to_every_member, mockfm_setup,
+                                          mockfm_teardown),
+          cmocka_unit_test_setup_teardown(lists__need_the_login, mockfm_setup, mockfm_teardown),
+          cmocka_unit_test_setup_teardown(lists__can_only_be_read, mockfm_setup, mockfm_teardown),
+          cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, mockfm_setup,
+                                          mockfm_teardown))

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Logging in: passwords that change, access tokens that expire and are revoked; seen by a real
  * client. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/httpclient.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #define TOKEN_PATH "/oauth/token"
 #define KEYCLOAK_PATH "/auth/realms/shasta/protocol/openid-connect/token"
@@ -35,7 +29,6 @@ static void begin(struct mockfm_fm *fm, struct httpclient *httpclient, const cha
 static void end(struct mockfm_fm *fm, struct httpclient *httpclient)
 {
     httpclient_destroy(httpclient);
-    mockfm_stop(fm);
 }
 
 static void get_token(struct httpclient *httpclient, const char *path, char token[2048])
@@ -338,20 +331,11 @@ static void oauth__leaves_no_secret_in_log_or_state(void **state)
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(basic__password_changes_while_it_serves),
-        WITH_DOUBLE(oauth__token_opens_the_door),
-        WITH_DOUBLE(oauth__wrong_requests_get_their_error),
-        WITH_DOUBLE(oauth__token_expires),
-        WITH_DOUBLE(oauth__lifetime_is_announced),
-        WITH_DOUBLE(oauth__token_is_revoked),
-        WITH_DOUBLE(oauth__session_tokens_are_told_apart),
-        WITH_DOUBLE(oauth__client_secret_changes_while_it_serves),
-        WITH_DOUBLE(oauth__token_endpoint_misbehaves),
-        WITH_DOUBLE(oauth__leaves_no_secret_in_log_or_state),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(basic__password_changes_while_it_serves),
+          WITH_DOUBLE(oauth__token_opens_the_door),
+          WITH_DOUBLE(oauth__wrong_requests_get_their_error), WITH_DOUBLE(oauth__token_expires),
+          WITH_DOUBLE(oauth__lifetime_is_announced), WITH_DOUBLE(oauth__token_is_revoked),
+          WITH_DOUBLE(oauth__session_tokens_are_told_apart),
+          WITH_DOUBLE(oauth__client_secret_changes_while_it_serves),
+          WITH_DOUBLE(oauth__token_endpoint_misbehaves),
+          WITH_DOUBLE(oauth__leaves_no_secret_in_log_or_state))

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/mockfm/mockfm.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "tests/system/mockfm/httpclient.h"
@@ -31,11 +24,11 @@ int mockfm_setup(void **state)
 int mockfm_teardown(void **state)
 {
     struct mockfm_fm *fm = *state;
+    const int status = fm->process ? process_stop(fm->process) : 0;
 
-    process_kill(fm->process);
     folder_destroy(fm->folder);
     free(fm);
-    return 0;
+    return status;
 }
 
 unsigned mockfm_number(const struct mockfm_fm *fm, const char *name)

@@ -18,7 +18,8 @@ struct mockfm_fm {
     bool tls; /* started with a certificate; double_… then use it */
 };
 
-/* Setup and teardown of cmocka: the folder with the password file, nothing running. */
+/* Setup and teardown of cmocka: the folder with the password file, nothing running. What runs at
+ * the end is stopped, as by mockfm_stop. */
 int mockfm_setup(void **state);
 int mockfm_teardown(void **state);
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands around a fabric manager: a gateway, replicas that lag, other clients. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 static int ask(const struct mockfm_fm *fm, const char *method, const char *path, const char *body,
                struct rawhttp_reply *reply)
@@ -65,7 +59,6 @@ static void gateway__answers_404_in_its_own_words(void **state)
     }
     assert_true(mockfm_holds(fm, "c-1"));
     assert_int_equal(mockfm_count_jobs(fm), 1);
-    mockfm_stop(fm);
 }
 
 struct client {
@@ -92,7 +85,6 @@ static void for_ms__is_over_some_time(void **state)
     mockfm_fault(fm, "{\"status\":404,\"body\":\"\",\"for_ms\":300}");
     assert_true(await(is_served, &client, AWAIT_DEADLINE_MS));
     assert_true(client.refused >= 1);
-    mockfm_stop(fm);
 }
 
 static size_t listed(const struct mockfm_fm *fm)
@@ -133,7 +125,6 @@ static void replica__lags_in_every_second_read(void **state)
     assert_int_equal(listed(fm), 2);
     mockfm_fault(fm, "[]");
     assert_int_equal(listed(fm), 3);
-    mockfm_stop(fm);
 }
 
 static void token_of(const struct mockfm_fm *fm, const char *job, char token[128])
@@ -181,7 +172,6 @@ static void other_client__makes_replaces_and_deletes(void **state)
     assert_int_equal(control(fm, "/mock/put", "{\"jobs\":{}}"), 400);
     assert_int_equal(control(fm, "/mock/put", NULL), 400);
     assert_int_equal(mockfm_count_jobs(fm), 1);
-    mockfm_stop(fm);
 }
 
 /* A careless fabric manager: two jobs with one token, which it keeps and shows. */
@@ -201,20 +191,11 @@ static void session_token__is_given_twice(void **state)
     token_of(fm, "c-2", second);
     assert_string_equal(first, "sess-1");
     assert_string_equal(second, "sess-1");
-    mockfm_stop(fm);
 }
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(gateway__answers_404_in_its_own_words),
-        WITH_DOUBLE(for_ms__is_over_some_time),
-        WITH_DOUBLE(replica__lags_in_every_second_read),
-        WITH_DOUBLE(other_client__makes_replaces_and_deletes),
-        WITH_DOUBLE(session_token__is_given_twice),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(gateway__answers_404_in_its_own_words),
+          WITH_DOUBLE(for_ms__is_over_some_time), WITH_DOUBLE(replica__lags_in_every_second_read),
+          WITH_DOUBLE(other_client__makes_replaces_and_deletes),
+          WITH_DOUBLE(session_token__is_given_twice))

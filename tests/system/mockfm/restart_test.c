@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting, stopping, being killed: what was acknowledged stays. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 static void killed__keeps_what_was_acknowledged(void **state)
 {
@@ -77,7 +71,6 @@ static void killed__under_load_loses_nothing_answered(void **state)
         snprintf(path, sizeof path, DOUBLE_JOBS "/c-%zu", i);
         assert_int_equal(rawhttp_once(fm->port, "GET", path, DOUBLE_LOGIN, NULL, NULL), 200);
     }
-    mockfm_stop(fm);
 }
 
 static void stopped__exits_with_0_also_with_requests_waiting(void **state)
@@ -103,7 +96,6 @@ static void stopped__exits_with_0_also_with_requests_waiting(void **state)
     rawhttp_close(&never);
     mockfm_start(fm, NULL);
     assert_int_equal(mockfm_count_jobs(fm), 0);
-    mockfm_stop(fm);
 }
 
 static void state__forgotten_stays_forgotten(void **state)
@@ -127,7 +119,6 @@ static void state__forgotten_stays_forgotten(void **state)
     mockfm_kill(fm);
     mockfm_start(fm, NULL);
     assert_int_equal(mockfm_count_jobs(fm), 0);
-    mockfm_stop(fm);
 }
 
 /* The same seed: the same tokens, also when it was restarted on the way. */
@@ -150,7 +141,6 @@ static void seed__repeats_the_tokens(void **state)
     assert_string_equal(first[0], second[0]);
     assert_string_equal(first[1], second[1]);
     assert_string_not_equal(first[0], first[1]);
-    mockfm_stop(fm);
 }
 
 static bool has_ended(void *arg)
@@ -202,7 +192,6 @@ static void usage__is_explained(void **state)
     snprintf(port, sizeof port, "127.0.0.1:%u", fm->port);
     assert_int_equal(run(fm, (const char *const[]){MOCK_FM, "--listen", port, NULL}, out), 1);
     assert_non_null(strstr(out, "in use"));
-    mockfm_stop(fm);
 }
 
 /* F20, F22: the fabric manager comes back with an old state: what it had given since is gone, what
@@ -232,22 +221,12 @@ static void restored__is_as_it_was_also_after_a_kill(void **state)
     mockfm_tree(body, "c-1", "0", 0);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, kept, body, NULL), 201);
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, lost, body, NULL), 403);
-    mockfm_stop(fm);
 }
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(killed__keeps_what_was_acknowledged),
-        WITH_DOUBLE(killed__under_load_loses_nothing_answered),
-        WITH_DOUBLE(stopped__exits_with_0_also_with_requests_waiting),
-        WITH_DOUBLE(state__forgotten_stays_forgotten),
-        WITH_DOUBLE(seed__repeats_the_tokens),
-        WITH_DOUBLE(usage__is_explained),
-        WITH_DOUBLE(restored__is_as_it_was_also_after_a_kill),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(killed__keeps_what_was_acknowledged),
+          WITH_DOUBLE(killed__under_load_loses_nothing_answered),
+          WITH_DOUBLE(stopped__exits_with_0_also_with_requests_waiting),
+          WITH_DOUBLE(state__forgotten_stays_forgotten), WITH_DOUBLE(seed__repeats_the_tokens),
+          WITH_DOUBLE(usage__is_explained), WITH_DOUBLE(restored__is_as_it_was_also_after_a_kill))

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a job's session token opens, on the wire: each kind of fabric manager that one can have. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/mockfm.h"
+#include "tests/unit/unit.h"
 
 #define END_STEP "{\"jobSteps\":{\"/fA\":null}}"
 
@@ -98,7 +92,6 @@ static void session__is_refused_alone(void **state)
     assert_int_equal(trees(fm), 1);
     assert_int_equal(ask(fm, "PATCH", DOUBLE_JOBS "/c-1", DOUBLE_LOGIN, END_STEP), 200);
     assert_int_equal(trees(fm), 0);
-    mockfm_stop(fm);
 }
 
 /* By it others' tests tell whether a call was made with the login. */
@@ -120,18 +113,9 @@ static void log__tells_session_tokens_from_logins(void **state)
     }
     assert_null(strstr(reply.body, "sess-"));
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(session__opens_what_the_kind_says),
-        WITH_DOUBLE(session__is_refused_alone),
-        WITH_DOUBLE(log__tells_session_tokens_from_logins),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(session__opens_what_the_kind_says), WITH_DOUBLE(session__is_refused_alone),
+          WITH_DOUBLE(log__tells_session_tokens_from_logins))

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* TLS, client certificates, and the exchange of both while it serves; seen by a real client. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/httpclient.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #define PATH_SIZE 128
 #define HOUR 3600
@@ -203,7 +197,6 @@ static void jobs_door__lets_in_libfabric_beside_client_ca(void **state)
     httpclient_reply_release(&reply);
     httpclient_destroy(&manager);
     realm_release(&realm);
-    mockfm_stop(fm);
 }
 
 static void reload__exchanges_the_certificate_and_keeps_connections(void **state)
@@ -347,19 +340,11 @@ static void start__without_usable_files_names_them(void **state)
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(tls__serves_a_client_that_verifies),
-        WITH_DOUBLE(tls__survives_who_does_not_speak_it),
-        WITH_DOUBLE(client_ca__lets_in_its_own_only),
-        WITH_DOUBLE(jobs_door__lets_in_libfabric_beside_client_ca),
-        WITH_DOUBLE(reload__exchanges_the_certificate_and_keeps_connections),
-        WITH_DOUBLE(reload__exchanges_the_authority_of_clients),
-        WITH_DOUBLE(hangup__reloads),
-        WITH_DOUBLE(reload__that_fails_changes_nothing),
-        WITH_DOUBLE(start__without_usable_files_names_them),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(tls__serves_a_client_that_verifies),
+          WITH_DOUBLE(tls__survives_who_does_not_speak_it),
+          WITH_DOUBLE(client_ca__lets_in_its_own_only),
+          WITH_DOUBLE(jobs_door__lets_in_libfabric_beside_client_ca),
+          WITH_DOUBLE(reload__exchanges_the_certificate_and_keeps_connections),
+          WITH_DOUBLE(reload__exchanges_the_authority_of_clients), WITH_DOUBLE(hangup__reloads),
+          WITH_DOUBLE(reload__that_fails_changes_nothing),
+          WITH_DOUBLE(start__without_usable_files_names_them))

@@ -1,13 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/mockfm/transcript.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/unit/unit.h"
 
 /* One line of what was sent: its "\r\n" are escaped, and its own end means nothing. */
 static void append(struct transcript_request *request, const char *text)

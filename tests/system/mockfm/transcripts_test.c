@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What real clients were recorded to send, byte for byte; and what they accept as an answer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/system/mockfm/authority.h"
 #include "tests/system/mockfm/mockfm.h"
 #include "tests/system/mockfm/transcript.h"
+#include "tests/unit/unit.h"
 
 /* libfabric's recording begins with a job and its token given, and expects tree 1. */
 static const char libfabric_state[] =
@@ -97,7 +91,6 @@ static void play_slurm(struct mockfm_fm *fm, bool tls)
     assert_int_equal(mockfm_count_jobs(fm), 0);
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    mockfm_stop(fm);
 }
 
 static void slurm__gets_what_it_accepts(void **state)
@@ -142,7 +135,6 @@ static void slurm__steps_and_cleanup_get_what_they_accept(void **state)
     assert_true(mockfm_holds(fm, "elcap-f2Rs8"));
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    mockfm_stop(fm);
 }
 
 /* What it sends to the token endpoint, which it does not wait for a 100 to send. */
@@ -162,7 +154,6 @@ static void slurm__gets_an_access_token(void **state)
     assert_int_equal(reply.status, 200); /* to Slurm 201 is a failure */
     assert_string_not_equal(string_of(&reply, "access_token"), "");
     rawhttp_release(&reply);
-    mockfm_stop(fm);
 }
 
 /* libfabric: a tree, over one connection. */
@@ -191,7 +182,6 @@ static void play_libfabric(struct mockfm_fm *fm, bool tls)
     assert_int_equal(mockfm_log_total(fm, "connections"), 1);
     for (size_t i = 0; i < transcript.count; i++)
         rawhttp_release(&replies[i]);
-    mockfm_stop(fm);
 }
 
 static void libfabric__gets_what_it_accepts(void **state)
@@ -207,16 +197,7 @@ static void libfabric__gets_it_over_tls_too(void **state)
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(slurm__gets_what_it_accepts),
-        WITH_DOUBLE(slurm__gets_it_over_tls_too),
-        WITH_DOUBLE(slurm__steps_and_cleanup_get_what_they_accept),
-        WITH_DOUBLE(slurm__gets_an_access_token),
-        WITH_DOUBLE(libfabric__gets_what_it_accepts),
-        WITH_DOUBLE(libfabric__gets_it_over_tls_too),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DOUBLE(slurm__gets_what_it_accepts), WITH_DOUBLE(slurm__gets_it_over_tls_too),
+          WITH_DOUBLE(slurm__steps_and_cleanup_get_what_they_accept),
+          WITH_DOUBLE(slurm__gets_an_access_token), WITH_DOUBLE(libfabric__gets_what_it_accepts),
+          WITH_DOUBLE(libfabric__gets_it_over_tls_too))

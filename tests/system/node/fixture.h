@@ -6,15 +6,9 @@
 
 #include "tests/system/node/fakebroker.h"
 #include "tests/system/rig/process.h"
+#include "tests/unit/unit.h"
 
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <setjmp.h>
-
-#include <cmocka.h>
 
 enum { FIXTURE_TEXT_SIZE = 1 << 15 };
 

@@ -4,10 +4,7 @@
 
 #include "launch/credential.h"
 #include "launch/document.h"
-#include "tests/system/http/testmunged.h"
-#include "tests/system/node/realbroker.h"
-#include "tests/system/rig/await.h"
-#include "tests/system/rig/folder.h"
+#include "tests/system/node/scene.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,60 +19,17 @@
 #define NONE ",\"interconnect\":\"none\",\"tasks_per_node\":24"
 #define ON_N1 " --node n1"
 
-struct scene {
-    struct fixture *fixture;
-    struct testbed *testbed;
-    struct testmunged *munged;
-    char folder[FOLDER_PATH_SIZE], lines[256], config[320];
-    char file[FOLDER_PATH_SIZE + 16]; /* of the launch document */
-};
-
 static int open_scene(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-    void *fixture = NULL;
-    assert_non_null(scene);
-    assert_int_equal(fixture_create(&fixture), 0);
-    scene->fixture = fixture;
-    assert_int_equal(folder_create(scene->folder), 0);
-    assert_int_equal(chmod(scene->folder, 0711), 0);
-    scene->munged = testmunged_start(scene->folder, "munged", 'a');
-    snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\nlog_level = debug\n",
-             testmunged_socket(scene->munged));
-    snprintf(scene->config, sizeof scene->config, "launch_user = %u\nmunge_socket = %s\n",
-             (unsigned)geteuid(), testmunged_socket(scene->munged));
-    fixture_set_config(scene->fixture, scene->config);
-    fixture_set_cxi(scene->fixture, "log = yes\n");
-    snprintf(scene->file, sizeof scene->file, "%s/launch.token", scene->folder);
-    scene->testbed = realbroker_start(&(struct testbed_options){
-        .mcastd = MCASTD,
-        .broker = scene->lines,
-        .vni = "[omnipath]\npartition_keys = 1-2\npartition_key_hold = 0\ncontexts = 16\n"
-               "service_level = 3\n"});
-    *state = scene;
-    return 0;
-}
-
-static int close_scene(void **state)
-{
-    struct scene *scene = *state;
-    void *fixture = scene->fixture;
-    testbed_destroy(scene->testbed);
-    testmunged_stop(scene->munged);
-    folder_destroy(scene->folder);
-    free(scene);
-    return fixture_destroy(&fixture);
-}
-
-static json_t *call(struct scene *scene, const char *method, const char *path, const char *body,
-                    int status)
-{
-    struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), method, path, body, &reply),
-                     status);
-    json_t *json = json_incref(reply.json);
-    plainhttp_reply_release(&reply);
-    return json;
+    const int rc = scene_open(
+        state, false,
+        (struct testbed_options){
+            .mcastd = MCASTD,
+            .broker = "log_level = debug\n",
+            .vni = "[omnipath]\npartition_keys = 1-2\npartition_key_hold = 0\ncontexts = 16\n"
+                   "service_level = 3\n"});
+    fixture_set_cxi(((struct scene *)*state)->fixture, "log = yes\n");
+    return rc;
 }
 
 static const char *text_of(const json_t *object, const char *name)
@@ -88,7 +42,7 @@ static const char *text_of(const json_t *object, const char *name)
 /* The job's key, as its tasks get it; the job is reserved by this, or was before. */
 static void reserve_omnipath(struct scene *scene, const char *path, int status, char key[64])
 {
-    json_t *job = call(scene, "PUT", path, REQUEST(OMNIPATH), status);
+    json_t *job = scene_ask(scene, "PUT", path, REQUEST(OMNIPATH), status);
     snprintf(key, 64, "%s", text_of(json_object_get(job, "env"), "FI_OPX_UUID"));
     json_decref(job);
 }
@@ -104,7 +58,7 @@ static void assert_nothing_was_asked_of_nics(struct scene *scene)
 static void omnipath__tells_tasks_what_libfabric_reads(void **state)
 {
     struct scene *scene = *state;
-    json_t *job = call(scene, "PUT", JOBS "a", REQUEST(OMNIPATH), 201);
+    json_t *job = scene_ask(scene, "PUT", JOBS "a", REQUEST(OMNIPATH), 201);
     const json_t *env = json_object_get(job, "env");
     const char *opx = text_of(env, "FI_OPX_UUID"), *psm3 = text_of(env, "FI_PSM3_UUID");
     assert_int_equal(strlen(opx), 32);
@@ -129,7 +83,7 @@ static void omnipath__tells_tasks_what_libfabric_reads(void **state)
 static void slingshot__is_what_a_cluster_is_on(void **state)
 {
     struct scene *scene = *state;
-    json_t *job = call(scene, "PUT", JOBS "a", REQUEST(""), 201);
+    json_t *job = scene_ask(scene, "PUT", JOBS "a", REQUEST(""), 201);
     assert_string_equal(text_of(job, "interconnect"), "slingshot");
     assert_int_equal(json_array_size(json_object_get(job, "vnis")), 1);
     assert_null(json_object_get(job, "partition_key"));
@@ -166,7 +120,7 @@ static void key__is_the_jobs_secret(void **state)
     assert_string_not_equal(key, other);
     static const char *const pages[] = {"/v1/jobs", "/v1/status"};
     for (size_t i = 0; i < sizeof pages / sizeof *pages; i++) {
-        json_t *page = call(scene, "GET", pages[i], NULL, 200);
+        json_t *page = scene_ask(scene, "GET", pages[i], NULL, 200);
         char *text = json_dumps(page, 0);
         assert_non_null(text);
         assert_null(strstr(text, key));
@@ -180,7 +134,7 @@ static void key__is_the_jobs_secret(void **state)
     assert_int_equal(testbed_start_broker(scene->testbed), 0);
     reserve_omnipath(scene, JOBS "a", 200, again);
     assert_string_equal(again, key);
-    json_decref(call(scene, "DELETE", JOBS "a", NULL, 202));
+    scene_call(scene, "DELETE", JOBS "a", NULL, 202);
     reserve_omnipath(scene, JOBS "a", 201, again); /* another start, another key */
     assert_string_not_equal(again, key);
     assert_false(testbed_broker_logged(scene->testbed, key));
@@ -193,12 +147,12 @@ static void pool__that_is_exhausted_is_told(void **state)
     char key[64];
     reserve_omnipath(scene, JOBS "a", 201, key);
     reserve_omnipath(scene, JOBS "b", 201, key);
-    json_t *problem = call(scene, "PUT", JOBS "c", REQUEST(OMNIPATH), 503);
+    json_t *problem = scene_ask(scene, "PUT", JOBS "c", REQUEST(OMNIPATH), 503);
     assert_string_equal(text_of(problem, "code"), "partition-keys-exhausted");
     assert_non_null(strstr(text_of(problem, "detail"), "add to [omnipath] partition_keys"));
     json_decref(problem);
-    json_decref(call(scene, "GET", JOBS "c", NULL, 404));
-    json_decref(call(scene, "DELETE", JOBS "a", NULL, 202));
+    scene_call(scene, "GET", JOBS "c", NULL, 404);
+    scene_call(scene, "DELETE", JOBS "a", NULL, 202);
     reserve_omnipath(scene, JOBS "c", 201, key);
 }
 
@@ -210,7 +164,7 @@ static void node__makes_and_reports_nothing(void **state)
     struct fixture *fixture = scene->fixture;
     char key[64];
     reserve_omnipath(scene, JOBS "a", 201, key);
-    json_decref(call(scene, "PUT", JOBS "n", REQUEST(NONE), 201));
+    scene_call(scene, "PUT", JOBS "n", REQUEST(NONE), 201);
     for (const char *job = "an"; *job != '\0'; job++) {
         EXPECT_RUN(0, "prolog --job %c" ON_N1, *job);
         assert_string_equal(fixture->err, "");
@@ -221,25 +175,16 @@ static void node__makes_and_reports_nothing(void **state)
         assert_nothing_was_asked_of_nics(scene);
     }
     /* It waits for no report of a node. */
-    json_decref(call(scene, "DELETE", JOBS "a", NULL, 202));
-    json_decref(call(scene, "GET", JOBS "a", NULL, 404));
+    scene_call(scene, "DELETE", JOBS "a", NULL, 202);
+    scene_call(scene, "GET", JOBS "a", NULL, 404);
     EXPECT_SERVICES(0);
 }
 
 /* ---- by a launch document ---- */
 
-static void skip_unless_root(void)
-{
-    if (geteuid() != 0)
-        skip(); /* MUNGE decodes such a credential for root only */
-}
-
 static void write_launch(struct scene *scene, json_t *job)
 {
-    FILE *file = fopen(scene->file, "we");
-    assert_non_null(file);
-    fprintf(file, "%s\n", text_of(job, "launch"));
-    assert_int_equal(fclose(file), 0);
+    scene_write_file(scene, "", text_of(job, "launch"));
     json_decref(job);
 }
 
@@ -248,10 +193,10 @@ static void document__carries_the_key_to_the_tasks(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     char key[64], expected[128];
-    skip_unless_root();
+    scene_needs_root(scene);
     reserve_omnipath(scene, JOBS "a", 201, key);
-    write_launch(scene, call(scene, "PUT", JOBS "a", REQUEST(OMNIPATH ",\"launch\":{}"), 200));
-    setenv("MCAST_URL", "unix:/nonexistent/mcastd.sock", 1);
+    write_launch(scene, scene_ask(scene, "PUT", JOBS "a", REQUEST(OMNIPATH ",\"launch\":{}"), 200));
+    scene_hide_broker();
     EXPECT_RUN(0, "prolog --job a --launch %s" ON_N1, scene->file);
     assert_string_equal(fixture->err, "");
     fixture->prints_secrets = true;
@@ -281,8 +226,8 @@ static void document__has_what_its_interconnect_has(void **state)
 {
     struct scene *scene = *state;
     struct launch launch;
-    skip_unless_root();
-    open_document(scene, call(scene, "PUT", JOBS "a", REQUEST(OMNIPATH ",\"launch\":{}"), 201),
+    scene_needs_root(scene);
+    open_document(scene, scene_ask(scene, "PUT", JOBS "a", REQUEST(OMNIPATH ",\"launch\":{}"), 201),
                   &launch);
     assert_string_equal(launch.interconnect, "omnipath");
     assert_int_equal(json_object_size(launch.driver), 2);
@@ -290,15 +235,16 @@ static void document__has_what_its_interconnect_has(void **state)
     assert_int_equal(json_integer_value(json_object_get(launch.driver, "cpus_per_task")), 4);
     assert_int_equal(json_object_size(launch.tasks), 7);
     launch_release(&launch);
-    open_document(scene, call(scene, "PUT", JOBS "n", REQUEST(NONE ",\"launch\":{}"), 201),
+    open_document(scene, scene_ask(scene, "PUT", JOBS "n", REQUEST(NONE ",\"launch\":{}"), 201),
                   &launch);
     assert_string_equal(launch.interconnect, "none");
     assert_int_equal(json_object_size(launch.driver), 0);
     assert_int_equal(json_object_size(launch.tasks), 0);
     launch_release(&launch);
-    open_document(scene,
-                  call(scene, "PUT", JOBS "s", REQUEST(",\"cpus_per_task\":4,\"launch\":{}"), 201),
-                  &launch);
+    open_document(
+        scene,
+        scene_ask(scene, "PUT", JOBS "s", REQUEST(",\"cpus_per_task\":4,\"launch\":{}"), 201),
+        &launch);
     assert_string_equal(launch.interconnect, "slingshot");
     assert_int_equal(json_array_size(json_object_get(launch.driver, "vnis")), 1);
     assert_int_equal(json_integer_value(json_object_get(launch.driver, "cpus_per_task")), 4);
@@ -310,14 +256,14 @@ static void document__of_another_layout_is_refused(void **state)
     struct scene *scene = *state;
     static const char *const others[] = {"{\"interconnect\":\"slingshot\"}",
                                          "{\"tasks_per_node\":23}", "{\"cpus_per_task\":5}"};
-    json_decref(call(scene, "PUT", JOBS "a", REQUEST(OMNIPATH), 201));
+    scene_call(scene, "PUT", JOBS "a", REQUEST(OMNIPATH), 201);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        json_t *problem = call(scene, "POST", JOBS "a/launch", others[i], 409);
+        json_t *problem = scene_ask(scene, "POST", JOBS "a/launch", others[i], 409);
         assert_string_equal(text_of(problem, "code"), "conflict");
         json_decref(problem);
     }
-    json_decref(call(scene, "POST", JOBS "a/launch",
-                     "{\"interconnect\":\"omnipath\",\"tasks_per_node\":24}", 200));
+    scene_call(scene, "POST", JOBS "a/launch",
+               "{\"interconnect\":\"omnipath\",\"tasks_per_node\":24}", 200);
 }
 
 /* An interconnect of a newer broker: nothing is made by guessing. */
@@ -326,7 +272,7 @@ static void document__of_an_unknown_interconnect_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct error err;
-    skip_unless_root();
+    scene_needs_root(scene);
     struct launch launch = {.interconnect = "elan",
                             .cluster = "elcap",
                             .job = "a",
@@ -351,20 +297,12 @@ static void document__of_an_unknown_interconnect_is_refused(void **state)
     fixture_expect_err(fixture, "interconnect elan, which this mcast-node does not know");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, scene_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(omnipath__tells_tasks_what_libfabric_reads),
-        TEST(slingshot__is_what_a_cluster_is_on),
-        TEST(key__is_the_jobs_secret),
-        TEST(pool__that_is_exhausted_is_told),
-        TEST(node__makes_and_reports_nothing),
-        TEST(document__carries_the_key_to_the_tasks),
-        TEST(document__has_what_its_interconnect_has),
-        TEST(document__of_another_layout_is_refused),
-        TEST(document__of_an_unknown_interconnect_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(omnipath__tells_tasks_what_libfabric_reads),
+          TEST(slingshot__is_what_a_cluster_is_on), TEST(key__is_the_jobs_secret),
+          TEST(pool__that_is_exhausted_is_told), TEST(node__makes_and_reports_nothing),
+          TEST(document__carries_the_key_to_the_tasks),
+          TEST(document__has_what_its_interconnect_has),
+          TEST(document__of_another_layout_is_refused),
+          TEST(document__of_an_unknown_interconnect_is_refused))

@@ -4,12 +4,9 @@
 
 #include "launch/credential.h"
 #include "launch/document.h"
-#include "launch/sealed.h"
-#include "tests/system/http/testmunged.h"
-#include "tests/system/node/realbroker.h"
+#include "tests/system/node/scene.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/boottime.h"
-#include "tests/system/rig/folder.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -26,135 +23,36 @@
 
 enum { MINUTE = 60, HOUR = 60 * MINUTE, OWNER = 5588, OTHER_USER = 4444 };
 
-struct scene {
-    struct fixture *fixture;
-    struct testbed *testbed;
-    struct testmunged *munged;
-    bool sealed;             /* without MUNGE */
-    struct launch_keys keys; /* the broker's, then */
-    char folder[FOLDER_PATH_SIZE], lines[256], config[320];
-    char file[FOLDER_PATH_SIZE + 16]; /* of the launch document */
-};
-
-static void write_keys(struct scene *scene, const struct launch_keys *keys, bool for_nodes)
+static int open_scene(void **state, bool sealed)
 {
-    char text[LAUNCH_KEYS_TEXT_SIZE];
-    launch_keys_format(keys, for_nodes, text);
-    assert_int_equal(
-        folder_write(scene->folder, for_nodes ? "node-launch.key" : "launch.keys", 0600, text), 0);
+    return scene_open(state, sealed,
+                      (struct testbed_options){.mcastd = MCASTD,
+                                               .mock_fm = MOCK_FM,
+                                               .hwcoll = "min_nodes = 2\ntotal_addresses = 100\n"
+                                                         "system_nodes = 100\njob_ca = yes\n"});
 }
 
-static void configure_munge(struct scene *scene)
+static int open_with_munge(void **state)
 {
-    scene->munged = testmunged_start(scene->folder, "munged", 'a');
-    snprintf(scene->lines, sizeof scene->lines, "munge_socket = %s\n",
-             testmunged_socket(scene->munged));
-    snprintf(scene->config, sizeof scene->config, "launch_user = %u\n%s", (unsigned)geteuid(),
-             scene->lines);
+    return open_scene(state, false);
 }
 
-static void configure_keys(struct scene *scene)
+static int open_sealed(void **state)
 {
-    struct error err;
-    scene->keys.count = 1;
-    assert_int_equal(launch_key_create(&scene->keys.at[0], &err), 0);
-    write_keys(scene, &scene->keys, false);
-    write_keys(scene, &scene->keys, true);
-    snprintf(scene->lines, sizeof scene->lines, "launch_key_file = %s/launch.keys\n",
-             scene->folder);
-    snprintf(scene->config, sizeof scene->config, "launch_key = %s/node-launch.key\n",
-             scene->folder);
-}
-
-static int begin_scene(void **state, bool sealed)
-{
-    struct scene *scene = calloc(1, sizeof *scene);
-    void *fixture = NULL;
-    assert_non_null(scene);
-    scene->sealed = sealed;
-    assert_int_equal(fixture_create(&fixture), 0);
-    scene->fixture = fixture;
-    assert_int_equal(folder_create(scene->folder), 0);
-    assert_int_equal(chmod(scene->folder, 0711), 0);
-    if (sealed)
-        configure_keys(scene);
-    else
-        configure_munge(scene);
-    fixture_set_config(scene->fixture, scene->config);
-    snprintf(scene->file, sizeof scene->file, "%s/launch.token", scene->folder);
-    scene->testbed = realbroker_start(
-        &(struct testbed_options){.mcastd = MCASTD,
-                                  .mock_fm = MOCK_FM,
-                                  .broker = scene->lines,
-                                  .hwcoll = "min_nodes = 2\ntotal_addresses = 100\n"
-                                            "system_nodes = 100\njob_ca = yes\n"});
-    *state = scene;
-    return 0;
-}
-
-static int open_scene(void **state)
-{
-    return begin_scene(state, false);
-}
-
-static int open_sealed_scene(void **state)
-{
-    return begin_scene(state, true);
-}
-
-static int close_scene(void **state)
-{
-    struct scene *scene = *state;
-    void *fixture = scene->fixture;
-    testbed_destroy(scene->testbed);
-    testmunged_stop(scene->munged); /* if there is one */
-    folder_destroy(scene->folder);
-    free(scene);
-    return fixture_destroy(&fixture);
-}
-
-static void skip_unless_root(const struct scene *scene)
-{
-    if (geteuid() != 0 && !scene->sealed)
-        skip(); /* MUNGE decodes such a credential for root only */
-}
-
-static void write_file(struct scene *scene, const char *before, const char *text)
-{
-    FILE *file = fopen(scene->file, "we");
-    assert_non_null(file);
-    fprintf(file, "%s%s\n", before, text);
-    assert_int_equal(fclose(file), 0);
+    return open_scene(state, true);
 }
 
 /* As the resource manager does: the answer's document into the file. */
 static void ask(struct scene *scene, const char *method, const char *path, const char *body,
                 int status)
 {
-    struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), method, path, body, &reply),
-                     status);
-    const char *launch = json_string_value(json_object_get(reply.json, "launch"));
+    json_t *answer = scene_ask(scene, method, path, body, status);
+    const char *launch = json_string_value(json_object_get(answer, "launch"));
     assert_non_null(launch);
     assert_null(strpbrk(launch, " \n"));
-    assert_null(json_object_get(reply.json, "env"));
-    write_file(scene, "", launch);
-    plainhttp_reply_release(&reply);
-}
-
-static void call(struct scene *scene, const char *method, const char *path, const char *body,
-                 int status)
-{
-    struct plainhttp_reply reply;
-    assert_int_equal(plainhttp_call(testbed_http(scene->testbed), method, path, body, &reply),
-                     status);
-    plainhttp_reply_release(&reply);
-}
-
-/* No request of a node can reach the broker from now on. */
-static void hide_broker(void)
-{
-    setenv("MCAST_URL", "unix:/nonexistent/mcastd.sock", 1);
+    assert_null(json_object_get(answer, "env"));
+    scene_write_file(scene, "", launch);
+    json_decref(answer);
 }
 
 /* ---- what it is for ---- */
@@ -163,9 +61,9 @@ static void job__starts_without_a_broker(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN(0, "prolog --job f17 --launch %s --restart 0 --user 5588" ON_N1, scene->file);
     assert_string_equal(fixture->err, "");
     EXPECT_SERVICES(4);
@@ -192,10 +90,10 @@ static void vni__waits_for_the_nodes_of_the_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     struct plainhttp_reply reply;
     assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 200);
     const json_t *waiting = json_object_get(reply.json, "waiting_for");
@@ -204,7 +102,7 @@ static void vni__waits_for_the_nodes_of_the_document(void **state)
     plainhttp_reply_release(&reply);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     EXPECT_RUN(0, "epilog --job f17 --node n2");
-    call(scene, "GET", JOB, NULL, 404); /* nothing is left to wait for */
+    scene_call(scene, "GET", JOB, NULL, 404); /* nothing is left to wait for */
 }
 
 /* Small for any number of nodes; the resource manager's list is compared. */
@@ -212,15 +110,16 @@ static void list__of_any_length_has_a_short_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
-    call(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"" LONG_LIST "\",\"hwcoll\":\"on\"}", 201);
+    scene_needs_root(scene);
+    scene_call(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"" LONG_LIST "\",\"hwcoll\":\"on\"}",
+               201);
     ask(scene, "POST", JOB "/launch", "{\"restart\":3,\"expires\":\"1h\"}", 200);
     struct stat status;
     assert_int_equal(stat(scene->file, &status), 0);
     /* A Slurm job's comment has 1,024, with its user's words, and its Extra; what is sealed is not
      * compressed. */
     assert_true(status.st_size < (scene->sealed ? 1024 : 900));
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "--nodes");
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s --nodes n[1-2]" ON_N1, scene->file);
@@ -234,7 +133,7 @@ static void document__is_found_among_other_words(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     char text[4096];
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     FILE *file = fopen(scene->file, "re");
     assert_non_null(file);
@@ -242,7 +141,7 @@ static void document__is_found_among_other_words(void **state)
     fclose(file);
     memcpy(text, "my job! ", 8);
     setenv("SLURM_JOB_COMMENT", text, 1);
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch env:SLURM_JOB_COMMENT" ON_N1);
     setenv("SLURM_JOB_COMMENT", "my job!", 1);
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch env:SLURM_JOB_COMMENT" ON_N1);
@@ -279,7 +178,7 @@ static void forge(struct scene *scene, struct launch launch)
                          ? sealed_close(&scene->keys.at[0], document, &err)
                          : credential_close(testmunged_socket(scene->munged), document, &err);
     assert_non_null(envelope);
-    write_file(scene, "", envelope);
+    scene_write_file(scene, "", envelope);
     free(envelope);
     free(document);
     json_decref(launch.driver);
@@ -290,7 +189,7 @@ static void forge(struct scene *scene, struct launch launch)
 static void expect_refusal(struct scene *scene, const char *options, const char *why)
 {
     struct fixture *fixture = scene->fixture;
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch %s --restart 1 --user 5588%s",
                scene->file, options);
     fixture_expect_err(fixture, why);
@@ -302,8 +201,8 @@ static void document__of_something_else_is_refused(void **state)
 {
     struct scene *scene = *state;
     struct launch launch;
-    skip_unless_root(scene);
-    hide_broker();
+    scene_needs_root(scene);
+    scene_hide_broker();
     launch = ordinary(), launch.job = "f18", forge(scene, launch);
     expect_refusal(scene, ON_N1, "is of job f18, not of job f17");
     launch = ordinary(), launch.cluster = "tuo", forge(scene, launch);
@@ -333,18 +232,18 @@ static void document__is_prepared_ahead(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":0}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
                       scene->file);
     ask(scene, "POST", JOB "/launch", "{\"restart\":0,\"expires\":\"1h\"}", 200);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s --restart 0 --nodes n[1-2]" ON_N1,
                       scene->file);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     EXPECT_RUN(0, "epilog --job f17 --node n2");
     assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS));
-    call(scene, "POST", JOB "/launch", NULL, 404); /* it must be reserved anew */
+    scene_call(scene, "POST", JOB "/launch", NULL, 404); /* it must be reserved anew */
 }
 
 /* P4: it starts on other nodes than planned. That nothing ran on those only the resource manager
@@ -353,15 +252,15 @@ static void document__prepared_for_other_nodes_is_replaced(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB,
         "{\"uid\":5588,\"nodes\":\"n[2-3]\",\"cores_per_node\":8,\"hwcoll\":\"on\","
         "\"launch\":{\"restart\":1}}",
         201);
-    call(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 409);
-    call(scene, "PUT", JOB "/nodes", "{\"number\":1,\"state\":\"destroyed\",\"nodes\":\"n[2-3]\"}",
-         200);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 409);
+    scene_call(scene, "PUT", JOB "/nodes",
+               "{\"number\":1,\"state\":\"destroyed\",\"nodes\":\"n[2-3]\"}", 200);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     assert_true(await(is_forgotten, scene, AWAIT_DEADLINE_MS)); /* its VNI is free */
     expect_refusal(scene, ON_N1, "(n1) is not in the node list");
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
@@ -375,8 +274,8 @@ static void document__out_of_its_time_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root(scene);
-    hide_broker();
+    scene_needs_root(scene);
+    scene_hide_broker();
     launch.issued_s -= 2 * HOUR, launch.expires_s = launch.issued_s + HOUR;
     forge(scene, launch);
     expect_refusal(scene, ON_N1, "expired");
@@ -390,8 +289,8 @@ static void document__changed_is_refused(void **state)
 {
     struct scene *scene = *state;
     char text[4096];
-    skip_unless_root(scene);
-    hide_broker();
+    scene_needs_root(scene);
+    scene_hide_broker();
     forge(scene, ordinary());
     FILE *file = fopen(scene->file, "re");
     assert_non_null(file);
@@ -399,10 +298,10 @@ static void document__changed_is_refused(void **state)
     fclose(file);
     char *middle = text + strlen(text) / 2;
     *middle = *middle == 'A' ? 'B' : 'A';
-    write_file(scene, "", text);
+    scene_write_file(scene, "", text);
     expect_refusal(scene, ON_N1, "");
     *middle = '\0';
-    write_file(scene, "", text);
+    scene_write_file(scene, "", text);
     expect_refusal(scene, ON_N1, scene->sealed ? "launch document" : "cut short, or changed");
 }
 
@@ -411,8 +310,8 @@ static void document__of_a_user_is_refused(void **state)
 {
     struct scene *scene = *state;
     char config[320];
-    skip_unless_root(scene);
-    hide_broker();
+    scene_needs_root(scene);
+    scene_hide_broker();
     forge(scene, ordinary());
     snprintf(config, sizeof config, "launch_user = %d\n%s", OTHER_USER, scene->lines);
     fixture_set_config(scene->fixture, config);
@@ -425,8 +324,8 @@ static void document__of_a_start_that_is_over_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root(scene);
-    hide_broker();
+    scene_needs_root(scene);
+    scene_hide_broker();
     forge(scene, launch);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
@@ -446,7 +345,7 @@ static void number__of_another_job_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     launch.job = "f18", launch.number = 1, forge(scene, launch);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f18 --launch %s" ON_N1, scene->file);
@@ -461,10 +360,10 @@ static void end__is_remembered_after_its_report(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"restart\":1}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     assert_false(fixture_remembers(fixture));
     expect_refusal(scene, ON_N1, "which has ended on this node");
@@ -476,7 +375,7 @@ static void epilog__goes_before_a_late_prolog(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     expect_refusal(scene, ON_N1, "which has ended on this node");
@@ -488,6 +387,35 @@ static void epilog__goes_before_a_late_prolog(void **state)
     fixture_expect_err(fixture, "which has ended on this node");
 }
 
+/* I1: nor after the node's word on a job that was cancelled before its prologs: it never heard of
+ * it, and its VNIs are free then. */
+static void document__of_a_missed_job_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    char path[FOLDER_PATH_SIZE + 64];
+    scene_needs_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
+    fixture_set_config(fixture, "missed_every = 1s\n");
+    EXPECT_RUN(0, "tend" ON_N1);
+    for (int node = 1; node <= 2; node++) {
+        scene_call(scene, "GET", JOB, NULL, 200); /* its VNI waits */
+        folder_path(path, sizeof path, fixture->folder, "spool");
+        assert_int_equal(folder_write(path, "missed", 0600, "0\n"), 0);
+        EXPECT_RUN(0, "tend --node n%d", node);
+        assert_string_equal(fixture->err, "");
+    }
+    scene_call(scene, "GET", JOB, NULL, 404);
+    fixture_set_config(fixture, scene->config);
+    EXPECT_RUN_LEAVES(3, 0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "is of this start of job elcap/f17, which has ended on this node");
+    /* Its next start has another number. */
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    scene_hide_broker();
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
 /* I1: nor may it after an epilog of what the broker was asked for, as a node does that was booted
  * just before, or could not open the document then: its "destroyed" counts, and VNIs are another's.
  */
@@ -495,14 +423,14 @@ static void epilog__of_what_the_broker_gave_goes_before_a_late_prolog(void **sta
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     EXPECT_RUN(0, "epilog --job f17 --node n2");
-    call(scene, "GET", JOB, NULL, 404); /* its VNI is free */
+    scene_call(scene, "GET", JOB, NULL, 404); /* its VNI is free */
     fixture_set_config(fixture, scene->config);
     expect_refusal(scene, ON_N1, "which has ended on this node");
 }
@@ -512,12 +440,12 @@ static void reservation__of_which_nodes_spoke_has_no_document(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
-    call(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 409);
-    call(scene, "POST", JOB "/launch", NULL, 409);
+    scene_call(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 409);
+    scene_call(scene, "POST", JOB "/launch", NULL, 409);
 }
 
 /* I1: the machine is started anew, and nothing of the job is left on it; the broker, which was told
@@ -527,13 +455,13 @@ static void boot__ends_what_a_document_made(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct plainhttp_reply reply;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
     fixture_set_config(fixture, scene->config);
     EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_SERVICES(4);
     assert_true(fixture_edit_spool(fixture, "1", "\"boot\": \"", "\"boot\": \"x"));
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     EXPECT_RUN(0, "boot" ON_N1);
     assert_int_equal(plainhttp_call(testbed_http(scene->testbed), "GET", JOB, NULL, &reply), 404);
     plainhttp_reply_release(&reply);
@@ -545,7 +473,7 @@ static void document__of_before_the_boot_is_refused(void **state)
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
     struct launch launch = ordinary();
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     launch.issued_s = boottime_usual() - 1000, forge(scene, launch);
     expect_refusal(scene, ON_N1, "of before this node booted, or of the 300 s after that");
     launch.issued_s = boottime_usual() + 299, forge(scene, launch);
@@ -559,7 +487,7 @@ static void node__asks_the_broker_in_the_minutes_after_its_boot(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
     boottime_set((int64_t)time(NULL) - MINUTE);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
@@ -617,10 +545,10 @@ static void boot__suffices_for_a_node_that_lost_its_spool(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, "{\"uid\":5588,\"nodes\":\"n1\",\"launch\":{}}", 201);
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
-    call(scene, "DELETE", JOB, NULL, 202);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
     lose_spool(fixture);
     EXPECT_RUN_LEAVES(0, 0, "boot" ON_N1);
     assert_int_equal(waiting_nodes(scene), 1); /* it was booted long before */
@@ -638,7 +566,7 @@ static void node__that_cannot_open_it_asks_the_broker(void **state)
 {
     struct scene *scene = *state;
     struct fixture *fixture = scene->fixture;
-    skip_unless_root(scene);
+    scene_needs_root(scene);
     ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
     fixture_set_config(fixture, "launch_user = 0\nmunge_socket = /nonexistent/munge\n");
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
@@ -647,7 +575,7 @@ static void node__that_cannot_open_it_asks_the_broker(void **state)
     EXPECT_RUN(6, "env --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
     fixture_set_config(fixture, "launch_user = no_such_user\n");
-    hide_broker();
+    scene_hide_broker();
     EXPECT_RUN_LEAVES(4, 0, "prolog --job f17 --patience 0s --launch %s" ON_N1, scene->file);
     fixture_expect_err(fixture, "set launch_user in node.conf");
 }
@@ -671,7 +599,7 @@ static void envelope__of_the_other_kind_is_refused(void **state)
     expect_ask_instead(scene,
                        "is sealed with a launch key, and this node has none: set launch_key");
     fixture_set_config(scene->fixture, scene->config);
-    write_file(scene, "", CREDENTIAL_PREFIX "AwQFAwB8");
+    scene_write_file(scene, "", CREDENTIAL_PREFIX "AwQFAwB8");
     expect_ask_instead(scene, "is a MUNGE credential, and this node takes sealed ones");
 }
 
@@ -706,8 +634,8 @@ static void key__is_replaced_under_documents(void **state)
     const struct launch_key first = scene->keys.at[0];
     scene->keys.count = 2;
     assert_int_equal(launch_key_create(&scene->keys.at[1], &err), 0);
-    write_keys(scene, &scene->keys, true);
-    hide_broker();
+    scene_write_keys(scene, &scene->keys, true);
+    scene_hide_broker();
     forge(scene, ordinary());
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     scene->keys.at[0] = scene->keys.at[1];
@@ -715,7 +643,7 @@ static void key__is_replaced_under_documents(void **state)
     EXPECT_RUN_LEAVES(0, 8, "prolog --job f18 --launch %s" ON_N1, scene->file);
     /* The old one is taken away: what was made with it is not good any more. */
     scene->keys.count = 1;
-    write_keys(scene, &scene->keys, true);
+    scene_write_keys(scene, &scene->keys, true);
     scene->keys.at[0] = first;
     launch.job = "f19", launch.number = 9, forge(scene, launch);
     EXPECT_RUN_LEAVES(4, 8, "prolog --job f19 --patience 0s --launch %s" ON_N1, scene->file);
@@ -732,6 +660,8 @@ static void key_file__is_judged_on_the_node(void **state)
     folder_path(path, sizeof path, scene->folder, "node-launch.key");
     snprintf(config, sizeof config, "%s/node.conf", fixture->folder);
     EXPECT_RUN(0, "--check --config %s", config);
+    EXPECT_RUN(2, "--check --config"); /* not the usual file instead */
+    EXPECT_RUN(2, "--check --config %s more", config);
     assert_int_equal(chmod(path, 0644), 0);
     expect_ask_instead(scene, "can be read by others: chmod 0600");
     EXPECT_RUN(1, "--check --config %s", config);
@@ -744,10 +674,10 @@ static void key_file__is_judged_on_the_node(void **state)
     expect_ask_instead(scene, "it should hold what mcastd --node-launch-key prints");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
+#define TEST(name) cmocka_unit_test_setup_teardown(name, open_with_munge, scene_close)
 #define SEALED(test)                                                                               \
     {                                                                                              \
-#test " (sealed)", test, open_sealed_scene, close_scene, NULL                              \
+#test " (sealed)", test, open_sealed, scene_close, NULL                                    \
     }
 
 int main(void)
@@ -768,6 +698,7 @@ int main(void)
         TEST(end__is_remembered_after_its_report),
         TEST(epilog__goes_before_a_late_prolog),
         TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
+        TEST(document__of_a_missed_job_is_refused),
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
@@ -783,6 +714,7 @@ int main(void)
         SEALED(document__out_of_its_time_is_refused),
         SEALED(document__changed_is_refused),
         SEALED(document__of_a_start_that_is_over_is_refused),
+        SEALED(document__of_a_missed_job_is_refused),
         SEALED(envelope__of_the_other_kind_is_refused),
         SEALED(document__of_another_key_is_refused),
         SEALED(key__is_replaced_under_documents),

@@ -125,27 +125,6 @@ static void clean__asks_about_the_jobs_of_its_node(void **state)
     assert_int_equal(held(scene), 0);
 }
 
-/* F11: of what nobody remembers, what may run on its node is asked for. */
-static void clean__all_asks_what_may_run_on_its_node(void **state)
-{
-    struct scene *scene = *state;
-    struct fixture *fixture = scene->fixture;
-    char path[128];
-    skip_unless_root();
-    call(scene, "PUT", JOB, BOTH_NODES, 201);
-    EXPECT_RUN(0, "prolog --job f17" AS_NODE7);
-    snprintf(path, sizeof path, "%s/spool/1.json", fixture->folder);
-    assert_int_equal(remove(path), 0);
-    EXPECT_RUN(0, "clean --all" AS_NODE7);
-    assert_string_equal(fixture->err, "");
-    EXPECT_SERVICES(4);
-    call(scene, "DELETE", JOB, NULL, 202);
-    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
-    EXPECT_RUN_LEAVES(1, 4, "clean --all" AS_NODE7);
-    setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node7), 1);
-    EXPECT_RUN_LEAVES(0, 0, "clean --all" AS_NODE7);
-}
-
 /* What nobody remembers: it may ask what may run on it (F11). */
 static void clean_all__asks_what_may_run_on_its_node(void **state)
 {
@@ -158,6 +137,7 @@ static void clean_all__asks_what_may_run_on_its_node(void **state)
     snprintf(note, sizeof note, "%s/spool/1.json", fixture->folder);
     assert_int_equal(remove(note), 0);
     EXPECT_RUN_LEAVES(0, 4, "clean --all" AS_NODE7);
+    assert_string_equal(fixture->err, "");
     call(scene, "DELETE", JOB, NULL, 202);
     setenv("MCAST_MUNGE_SOCKET", testmunged_socket(scene->node8), 1);
     EXPECT_RUN(1, "clean --all" AS_NODE7);
@@ -226,16 +206,6 @@ static void certificate__goes_before_munge(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(job__is_prepared_and_cleaned_up_after),
-        TEST(clean__asks_about_the_jobs_of_its_node),
-        TEST(clean_all__asks_what_may_run_on_its_node),
-        TEST(clean__all_asks_what_may_run_on_its_node),
-        TEST(other_node__is_refused),
-        TEST(munged__that_is_away_is_named),
-        TEST(certificate__goes_before_munge),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(job__is_prepared_and_cleaned_up_after), TEST(clean__asks_about_the_jobs_of_its_node),
+          TEST(clean_all__asks_what_may_run_on_its_node), TEST(other_node__is_refused),
+          TEST(munged__that_is_away_is_named), TEST(certificate__goes_before_munge))

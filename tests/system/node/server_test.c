@@ -46,10 +46,4 @@ static void server__of_another_user(void **state)
     close(listener);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(server__of_another_user, fixture_create, fixture_destroy),
-    };
-    return cmocka_run_group_tests_name("node_server", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(server__of_another_user, fixture_create, fixture_destroy))

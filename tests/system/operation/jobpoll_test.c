@@ -5,15 +5,8 @@
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/testbed.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +47,6 @@ static void put(const char *name, const char *text)
 
 static int open_folder(void **state)
 {
-    (void)state;
     assert_int_equal(folder_create(folder), 0);
     assert_int_equal(folder_write(folder, "list", 0700, script), 0);
     assert_int_equal(chmod(in("list"), 0700), 0);
@@ -65,7 +57,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     testbed_destroy(testbed);
     testbed = NULL;
     folder_destroy(folder);
@@ -234,7 +225,6 @@ static bool asked_more_than(void *arg)
 
 static void lost_epilog__is_found(void **state)
 {
-    (void)state;
     open_stage("list_every = 50ms\n");
     put("jobs", "f1\nf2\nunknown\n");
     reserve("f1");
@@ -278,7 +268,6 @@ static void expect_nothing_released(const char *mode, const char *words)
 
 static void list_that_is_not_whole__releases_nothing(void **state)
 {
-    (void)state;
     open_stage("list_every = 50ms\n");
     put("jobs", "f1\nf2\n");
     reserve("f1");
@@ -295,7 +284,6 @@ static void list_that_is_not_whole__releases_nothing(void **state)
 
 static void list_that_hangs__releases_nothing(void **state)
 {
-    (void)state;
     open_stage("list_every = 50ms\nlist_timeout = 1s\n");
     put("jobs", "f1\nf2\n");
     reserve("f1");
@@ -306,7 +294,6 @@ static void list_that_hangs__releases_nothing(void **state)
 /* F22: jobs end while the broker is away, and nobody tells it afterwards. */
 static void restart__finds_what_ended_meanwhile(void **state)
 {
-    (void)state;
     open_stage("list_every = 0\n");
     put("jobs", "f1\nf2\n");
     reserve("f1");
@@ -327,7 +314,6 @@ static bool link_is_down(void *arg)
 /* F20: the same while the fabric manager is away, and the epilog's release is lost with it. */
 static void reconnect__finds_what_ended_meanwhile(void **state)
 {
-    (void)state;
     open_stage("list_every = 0\n");
     put("jobs", "f1\nf2\n");
     reserve("f1");
@@ -345,7 +331,6 @@ static void reconnect__finds_what_ended_meanwhile(void **state)
 /* What runs then is ended, not waited for. */
 static void stop__ends_a_command_that_hangs(void **state)
 {
-    (void)state;
     size_t asked = 0;
     put("mode", "hang\n");
     open_stage("list_every = 0\nlist_timeout = 1h\n");
@@ -358,15 +343,8 @@ static void stop__ends_a_command_that_hangs(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(lost_epilog__is_found),
-        FOLDER_TEST(list_that_is_not_whole__releases_nothing),
-        FOLDER_TEST(list_that_hangs__releases_nothing),
-        FOLDER_TEST(restart__finds_what_ended_meanwhile),
-        FOLDER_TEST(reconnect__finds_what_ended_meanwhile),
-        FOLDER_TEST(stop__ends_a_command_that_hangs),
-    };
-    return cmocka_run_group_tests_name("operation_jobpoll", tests, NULL, NULL);
-}
+UNIT_MAIN(FOLDER_TEST(lost_epilog__is_found), FOLDER_TEST(list_that_is_not_whole__releases_nothing),
+          FOLDER_TEST(list_that_hangs__releases_nothing),
+          FOLDER_TEST(restart__finds_what_ended_meanwhile),
+          FOLDER_TEST(reconnect__finds_what_ended_meanwhile),
+          FOLDER_TEST(stop__ends_a_command_that_hangs))

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/operation/managedbroker.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 enum { PATH_SIZE = 128, LOG_SIZE = 256 * 1024 };
 

@@ -4,20 +4,12 @@
 #include "tests/system/operation/managedbroker.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -39,7 +31,6 @@ static void listen_at(const char *name)
 
 static int open_house(void **state)
 {
-    (void)state;
     managed_open(MCASTD, MOCK_FM);
     unsetenv("WATCHDOG_USEC");
     unsetenv("WATCHDOG_PID");
@@ -50,7 +41,6 @@ static int open_house(void **state)
 
 static int close_house(void **state)
 {
-    (void)state;
     unsetenv("NOTIFY_SOCKET");
     unsetenv("WATCHDOG_USEC");
     managed_close();
@@ -88,7 +78,6 @@ static const char *await_words(const char *from, const char *words)
 
 static void life__is_told(void **state)
 {
-    (void)state;
     char text[128];
     const char *url = managed_fm(0);
     (void)snprintf(text, sizeof text, "[fm]\nurl = %s\n", url);
@@ -140,7 +129,6 @@ static void reserve_many(void)
 /* Start-up killed by a time-out during recovery. */
 static void large_ledger__asks_for_time(void **state)
 {
-    (void)state;
     managed_start();
     reserve_many();
     managed_stop();
@@ -154,7 +142,6 @@ static void large_ledger__asks_for_time(void **state)
 
 static void reload__is_told(void **state)
 {
-    (void)state;
     managed_start();
     const char *at = await_words(heard, "<READY=1\nSTATUS=");
     assert_true(managed_reload());
@@ -202,7 +189,6 @@ static bool hold_loop(pid_t pid)
 /* Nobody feeds it from another thread: while the loop is away, none comes. */
 static void watchdog__is_not_fed_by_a_loop_that_hangs(void **state)
 {
-    (void)state;
     setenv("WATCHDOG_USEC", "300000", 1);
     managed_start();
     (void)await_words(heard, "<WATCHDOG=1>");
@@ -219,7 +205,6 @@ static void watchdog__is_not_fed_by_a_loop_that_hangs(void **state)
 /* Authorities that are a pipe are not read in the loop (G11). */
 static void watchdog__is_fed_while_authorities_do_not_come(void **state)
 {
-    (void)state;
     char text[256];
     int port, pipe = -1;
     setenv("WATCHDOG_USEC", "300000", 1);
@@ -243,7 +228,6 @@ static void watchdog__is_fed_while_authorities_do_not_come(void **state)
 /* Nor does a reload keep the loop: its files are read elsewhere (G11). */
 static void watchdog__is_fed_while_a_reload_hangs(void **state)
 {
-    (void)state;
     setenv("WATCHDOG_USEC", "300000", 1);
     managed_start();
     managed_remove("mcastd.conf");
@@ -263,7 +247,6 @@ static void watchdog__is_fed_while_a_reload_hangs(void **state)
 /* With nobody there to be told, or no socket at all, it runs as well. */
 static void nobody_there__is_no_trouble(void **state)
 {
-    (void)state;
     setenv("NOTIFY_SOCKET", "/nonexistent/notify", 1);
     managed_start();
     managed_stop();
@@ -274,16 +257,8 @@ static void nobody_there__is_no_trouble(void **state)
 
 #define BROKER_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BROKER_TEST(life__is_told),
-        BROKER_TEST(large_ledger__asks_for_time),
-        BROKER_TEST(reload__is_told),
-        BROKER_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
-        BROKER_TEST(watchdog__is_fed_while_authorities_do_not_come),
-        BROKER_TEST(watchdog__is_fed_while_a_reload_hangs),
-        BROKER_TEST(nobody_there__is_no_trouble),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(BROKER_TEST(life__is_told), BROKER_TEST(large_ledger__asks_for_time),
+          BROKER_TEST(reload__is_told), BROKER_TEST(watchdog__is_not_fed_by_a_loop_that_hangs),
+          BROKER_TEST(watchdog__is_fed_while_authorities_do_not_come),
+          BROKER_TEST(watchdog__is_fed_while_a_reload_hangs),
+          BROKER_TEST(nobody_there__is_no_trouble))

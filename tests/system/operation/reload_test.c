@@ -5,32 +5,23 @@
 #include "tests/system/operation/managedbroker.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static int open_house(void **state)
 {
-    (void)state;
     managed_open(MCASTD, MOCK_FM);
     return 0;
 }
 
 static int close_house(void **state)
 {
-    (void)state;
     managed_close();
     return 0;
 }
@@ -46,7 +37,6 @@ static void configure_fm(const char *url, const char *more)
 
 static void users__change_for_connections_that_are_open(void **state)
 {
-    (void)state;
     managed_start();
     assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     managed_configure("[cluster \"elcap\"]\nusers = 1\n");
@@ -61,7 +51,6 @@ static void users__change_for_connections_that_are_open(void **state)
 /* F5: what is given stays given; what is given next is of the new pool. */
 static void pool_and_limits__hold_from_the_next_job_on(void **state)
 {
-    (void)state;
     int vni = 0;
     managed_start();
     assert_int_equal(managed_reserve("f1", NULL, &vni), 201);
@@ -81,7 +70,6 @@ static void pool_and_limits__hold_from_the_next_job_on(void **state)
 
 static void log_level__changes(void **state)
 {
-    (void)state;
     managed_start();
     assert_int_equal(managed_reserve("quiet", NULL, NULL), 201);
     assert_null(strstr(managed_log(), " debug "));
@@ -93,7 +81,6 @@ static void log_level__changes(void **state)
 
 static void nothing_changed__is_said(void **state)
 {
-    (void)state;
     managed_start();
     assert_true(managed_reload());
     assert_logged("reloaded: nothing has changed");
@@ -102,7 +89,6 @@ static void nothing_changed__is_said(void **state)
 /* Another fabric manager: jobs that are there stay as they are, new ones go to the new one. */
 static void fm_url__moves(void **state)
 {
-    (void)state;
     const char *first = managed_fm(0), *second = managed_fm(1);
     configure_fm(first, "");
     managed_start();
@@ -120,7 +106,6 @@ static void fm_url__moves(void **state)
 
 static void fm__goes_and_comes(void **state)
 {
-    (void)state;
     const char *first = managed_fm(0);
     managed_start();
     assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
@@ -140,7 +125,6 @@ static void fm__goes_and_comes(void **state)
 /* The file's name is the same, what is in it is not. */
 static void password__is_read_again(void **state)
 {
-    (void)state;
     const char *first = managed_fm(0);
     configure_fm(first, "");
     managed_start();
@@ -162,7 +146,6 @@ static void new_certificate(const char *cert, const char *key)
 
 static void certificate__is_rotated_with_its_key(void **state)
 {
-    (void)state;
     char text[512], cert[128];
     new_certificate("tls.crt", "tls.key");
     (void)snprintf(cert, sizeof cert, "%s", managed_path("tls.crt"));
@@ -212,7 +195,6 @@ static void refused(const char *text, const char *words)
 
 static void fault__changes_nothing(void **state)
 {
-    (void)state;
     managed_start();
     assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     refused("[vni]\nhold = soon\n",
@@ -234,7 +216,6 @@ static void fault__changes_nothing(void **state)
 /* The keys of tokens: whoever puts others in their place reloads (B3). */
 static void root_keys__are_read_again(void **state)
 {
-    (void)state;
     char text[256] = "";
     managed_start();
     const char *path = managed_path("state/root.keys");
@@ -257,7 +238,6 @@ static void root_keys__are_read_again(void **state)
 
 static void list_command__comes_changes_and_goes(void **state)
 {
-    (void)state;
     managed_start();
     managed_configure("[broker]\nlog_level = debug\n"
                       "[cluster \"elcap\"]\nlist_command = /bin/echo 17\n");
@@ -284,7 +264,6 @@ static void list_command__comes_changes_and_goes(void **state)
 
 static void restart_key__is_refused_whole_and_named(void **state)
 {
-    (void)state;
     managed_start();
     assert_int_equal(managed_reserve("f1", NULL, NULL), 201);
     refused("[broker]\nconnections_max = 100\n",
@@ -297,7 +276,6 @@ static void restart_key__is_refused_whole_and_named(void **state)
 /* B8: a user who could have written it must not become an admin by it. */
 static void configuration_that_others_can_change__is_refused(void **state)
 {
-    (void)state;
     managed_start();
     managed_write("conf.d/60-more.conf", 0666, "[broker]\nadmins = 65533\n");
     assert_false(managed_reload());
@@ -319,7 +297,6 @@ static void configuration_that_others_can_change__is_refused(void **state)
 
 static void login_that_cannot_be_read__keeps_the_link(void **state)
 {
-    (void)state;
     const char *first = managed_fm(0);
     configure_fm(first, "");
     managed_start();
@@ -338,7 +315,6 @@ static void login_that_cannot_be_read__keeps_the_link(void **state)
 
 static void drop_ins__come_go_and_override(void **state)
 {
-    (void)state;
     int vni = 0;
     managed_start();
     managed_configure("[vni]\npool = 3000-3999\n");
@@ -377,7 +353,6 @@ static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
  * every request is answered once, and well. */
 static void load__is_not_disturbed(void **state)
 {
-    (void)state;
     const char *first = managed_fm(0), *second = managed_fm(1);
     struct load load = {0};
     configure_fm(first, "[vni]\npool = 1024-20000\n");
@@ -427,7 +402,6 @@ static unsigned times_logged(const char *words)
 /* One reload serves all signals that are waiting, and the last one's files are in force. */
 static void many_signals__end_well(void **state)
 {
-    (void)state;
     int vni = 0;
     managed_start();
     pid_t pid = managed_pid();
@@ -458,7 +432,6 @@ static bool is_being_read(void *arg)
  * meanwhile gets another, for the first may have read the files already. */
 static void slow_file__keeps_nobody_waiting(void **state)
 {
-    (void)state;
     static const char text[] = "[vni]\npool = 8000-8999\n";
     char path[128];
     struct slow_file slow = {.path = path};
@@ -491,7 +464,6 @@ static void slow_file__keeps_nobody_waiting(void **state)
 
 static void signal_while_stopping__is_left_to_the_next_start(void **state)
 {
-    (void)state;
     managed_start();
     pid_t pid = managed_pid();
     assert_int_equal(kill(pid, SIGTERM), 0);
@@ -503,7 +475,6 @@ static void signal_while_stopping__is_left_to_the_next_start(void **state)
  * not blocked from the first line on; so it is sent to one that has it pending already. */
 static void signal_during_the_start__is_kept(void **state)
 {
-    (void)state;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_t actions;
     sigset_t hangup;
@@ -543,29 +514,16 @@ static void signal_during_the_start__is_kept(void **state)
 
 #define BROKER_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BROKER_TEST(users__change_for_connections_that_are_open),
-        BROKER_TEST(pool_and_limits__hold_from_the_next_job_on),
-        BROKER_TEST(log_level__changes),
-        BROKER_TEST(nothing_changed__is_said),
-        BROKER_TEST(fm_url__moves),
-        BROKER_TEST(fm__goes_and_comes),
-        BROKER_TEST(password__is_read_again),
-        BROKER_TEST(certificate__is_rotated_with_its_key),
-        BROKER_TEST(fault__changes_nothing),
-        BROKER_TEST(root_keys__are_read_again),
-        BROKER_TEST(list_command__comes_changes_and_goes),
-        BROKER_TEST(restart_key__is_refused_whole_and_named),
-        BROKER_TEST(configuration_that_others_can_change__is_refused),
-        BROKER_TEST(login_that_cannot_be_read__keeps_the_link),
-        BROKER_TEST(drop_ins__come_go_and_override),
-        BROKER_TEST(load__is_not_disturbed),
-        BROKER_TEST(many_signals__end_well),
-        BROKER_TEST(slow_file__keeps_nobody_waiting),
-        BROKER_TEST(signal_while_stopping__is_left_to_the_next_start),
-        BROKER_TEST(signal_during_the_start__is_kept),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(BROKER_TEST(users__change_for_connections_that_are_open),
+          BROKER_TEST(pool_and_limits__hold_from_the_next_job_on), BROKER_TEST(log_level__changes),
+          BROKER_TEST(nothing_changed__is_said), BROKER_TEST(fm_url__moves),
+          BROKER_TEST(fm__goes_and_comes), BROKER_TEST(password__is_read_again),
+          BROKER_TEST(certificate__is_rotated_with_its_key), BROKER_TEST(fault__changes_nothing),
+          BROKER_TEST(root_keys__are_read_again), BROKER_TEST(list_command__comes_changes_and_goes),
+          BROKER_TEST(restart_key__is_refused_whole_and_named),
+          BROKER_TEST(configuration_that_others_can_change__is_refused),
+          BROKER_TEST(login_that_cannot_be_read__keeps_the_link),
+          BROKER_TEST(drop_ins__come_go_and_override), BROKER_TEST(load__is_not_disturbed),
+          BROKER_TEST(many_signals__end_well), BROKER_TEST(slow_file__keeps_nobody_waiting),
+          BROKER_TEST(signal_while_stopping__is_left_to_the_next_start),
+          BROKER_TEST(signal_during_the_start__is_kept))

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/operation/service.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -57,7 +50,6 @@ static void copy_program(void)
 /* Everything as it should be. */
 int service_open(void **state)
 {
-    (void)state;
     char text[1024];
     assert_int_equal(folder_create(service_folder), 0);
     assert_int_equal(chmod(service_folder, 0755), 0);
@@ -81,7 +73,6 @@ int service_open(void **state)
 
 int service_close(void **state)
 {
-    (void)state;
     folder_destroy(service_folder);
     return 0;
 }

@@ -5,17 +5,10 @@
 
 #include "tests/system/operation/certificate.h"
 #include "tests/system/operation/service.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sqlite3.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -36,7 +29,6 @@ static void certificate_for(int days)
 
 static void everything_right__starts(void **state)
 {
-    (void)state;
     assert_int_equal(service_run("--check"), 0);
     assert_string_equal(service_said, "");
     assert_int_equal(service_run(NULL), 0);
@@ -46,7 +38,6 @@ static void everything_right__starts(void **state)
 /* Whoever reloads is root: what it sees is what the service would. */
 static void root__checks_with_the_eyes_of_the_service(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     certificate_for(400);
@@ -68,7 +59,6 @@ static void root__checks_with_the_eyes_of_the_service(void **state)
 static void key__of_root_is_the_services(void **state)
 {
     struct stat found;
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(unlink(service_path("state.key")), 0);
@@ -92,7 +82,6 @@ static void key__of_root_is_the_services(void **state)
 static void key__missing_beside_secrets_is_a_fault(void **state)
 {
     sqlite3 *db;
-    (void)state;
     assert_int_equal(service_run(NULL), 0);
     assert_int_equal(unlink(service_path("state.key")), 0);
     service_checked(0, "state.key is not there yet");
@@ -106,7 +95,6 @@ static void key__missing_beside_secrets_is_a_fault(void **state)
 
 static void configuration__that_cannot_be_read(void **state)
 {
-    (void)state;
     service_put("mcastd.conf", 0000, "[vni]\n");
     service_refused("mcastd.conf: cannot be read: Permission denied; uid ",
                     "must be able to: chmod 0644");
@@ -119,7 +107,6 @@ static void configuration__that_cannot_be_read(void **state)
 
 static void drop_in__that_cannot_be_read(void **state)
 {
-    (void)state;
     service_put("conf.d/10-site.conf", 0000, "[vni]\nper_job = 2\n");
     service_refused("conf.d/10-site.conf: cannot be read: Permission denied", "chmod 0644");
     assert_int_equal(chmod(service_path("conf.d"), 0000), 0);
@@ -128,7 +115,6 @@ static void drop_in__that_cannot_be_read(void **state)
 
 static void folder_of_the_ledger__that_is_wrong(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(service_path("state"), 0500), 0);
     service_refused("state.db.lock (Permission denied)", "for the user of mcastd");
     service_checked(1, "mcastd.conf:4: [state] path = ");
@@ -140,7 +126,6 @@ static void folder_of_the_ledger__that_is_wrong(void **state)
 
 static void folder_of_the_socket__that_is_wrong(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(service_path("run"), 0500), 0);
     service_refused("cannot make the socket ", "Permission denied");
     service_checked(1, "mcastd.conf:2: [broker] socket = ");
@@ -157,7 +142,6 @@ static void folder_of_the_socket__that_is_wrong(void **state)
 
 static void key__that_is_open_or_missing_or_no_key(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(service_path("state.key"), 0644), 0);
     service_refused("state.key can be read by others", "chmod 0600");
     service_checked(1, "mcastd.conf:5: [state] key_file: ");
@@ -176,7 +160,6 @@ static void key__that_is_open_or_missing_or_no_key(void **state)
 /* Who reads them makes any token (B3). */
 static void root_keys__that_are_open_or_none(void **state)
 {
-    (void)state;
     assert_int_equal(service_run(NULL), 0); /* which makes them */
     assert_int_equal(service_run("--check"), 0);
     assert_int_equal(chmod(service_path("state/root.keys"), 0640), 0);
@@ -195,7 +178,6 @@ static void root_keys__that_are_open_or_none(void **state)
 
 static void certificate__is_told_before_it_ends(void **state)
 {
-    (void)state;
     certificate_for(400);
     assert_int_equal(service_run("--check"), 0);
     assert_string_equal(service_said, "");
@@ -219,7 +201,6 @@ static void certificate__is_told_before_it_ends(void **state)
 /* Whoever can change what the service runs is the service. */
 static void list_command__that_others_could_change(void **state)
 {
-    (void)state;
     char text[512];
     service_put("list", 0755, "#!/bin/sh\n");
     (void)snprintf(text, sizeof text, "[cluster \"elcap\"]\nlist_command = /bin/sh %s -x\n",
@@ -256,7 +237,6 @@ static void list_command__that_others_could_change(void **state)
 /* Jobs start without it; that it is missing is said by the job list polls, too. */
 static void list_command__that_is_not_there(void **state)
 {
-    (void)state;
     service_put("conf.d/30-list.conf", 0644,
                 "[cluster \"elcap\"]\nlist_command = /nonexistent/squeue -h\n");
     service_checked(
@@ -278,7 +258,6 @@ static void list_command__that_is_not_there(void **state)
  * It is said at the start, and by the link. */
 static void login__that_cannot_be_read(void **state)
 {
-    (void)state;
     service_put("login/passwd", 0000, "secret-password\n");
     assert_int_equal(service_run(NULL), 0);
     assert_non_null(strstr(service_said, "mcastd.conf:8: "));
@@ -293,7 +272,6 @@ static void login__that_cannot_be_read(void **state)
 
 static void ledger__that_is_of_another_user(void **state)
 {
-    (void)state;
     assert_int_equal(service_run(NULL), 0);
     assert_int_equal(chmod(service_path("state/state.db"), 0000), 0);
     service_refused("cannot open ", "must be writable for the user of mcastd");
@@ -308,24 +286,14 @@ static void ledger__that_is_of_another_user(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, service_open, service_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(everything_right__starts),
-        FOLDER_TEST(root__checks_with_the_eyes_of_the_service),
-        FOLDER_TEST(key__of_root_is_the_services),
-        FOLDER_TEST(key__missing_beside_secrets_is_a_fault),
-        FOLDER_TEST(configuration__that_cannot_be_read),
-        FOLDER_TEST(drop_in__that_cannot_be_read),
-        FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
-        FOLDER_TEST(folder_of_the_socket__that_is_wrong),
-        FOLDER_TEST(key__that_is_open_or_missing_or_no_key),
-        FOLDER_TEST(root_keys__that_are_open_or_none),
-        FOLDER_TEST(certificate__is_told_before_it_ends),
-        FOLDER_TEST(list_command__that_others_could_change),
-        FOLDER_TEST(list_command__that_is_not_there),
-        FOLDER_TEST(login__that_cannot_be_read),
-        FOLDER_TEST(ledger__that_is_of_another_user),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(
+    FOLDER_TEST(everything_right__starts), FOLDER_TEST(root__checks_with_the_eyes_of_the_service),
+    FOLDER_TEST(key__of_root_is_the_services), FOLDER_TEST(key__missing_beside_secrets_is_a_fault),
+    FOLDER_TEST(configuration__that_cannot_be_read), FOLDER_TEST(drop_in__that_cannot_be_read),
+    FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
+    FOLDER_TEST(folder_of_the_socket__that_is_wrong),
+    FOLDER_TEST(key__that_is_open_or_missing_or_no_key),
+    FOLDER_TEST(root_keys__that_are_open_or_none), FOLDER_TEST(certificate__is_told_before_it_ends),
+    FOLDER_TEST(list_command__that_others_could_change),
+    FOLDER_TEST(list_command__that_is_not_there), FOLDER_TEST(login__that_cannot_be_read),
+    FOLDER_TEST(ledger__that_is_of_another_user))

@@ -4,15 +4,8 @@
 
 #include "tests/system/operation/certificate.h"
 #include "tests/system/operation/service.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +66,6 @@ enum { PLACES = sizeof places / sizeof places[0] };
 
 static void place__that_others_can_write(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < PLACES; i++) {
         struct stat found;
         char command[192];
@@ -89,7 +81,6 @@ static void place__that_others_can_write(void **state)
 /* A file of his in conf.d made a user an admin. */
 static void place__that_is_another_users(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     for (size_t i = 0; i < PLACES; i++) {
@@ -115,7 +106,6 @@ static void place__that_is_another_users(void **state)
 /* Who can replace a folder replaces all that is in it. A sticky one keeps what is there. */
 static void folder__above_all(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(service_folder, 0777), 0);
     refused("mcastd.conf: ", "others than its owner can write to ");
     static const char *const named[] = {
@@ -133,7 +123,6 @@ static void folder__above_all(void **state)
 /* One run tells it all, with what else is wrong. */
 static void places__are_told_with_other_faults(void **state)
 {
-    (void)state;
     service_put("conf.d/30-users.conf", 0644, "[broker]\nadmins = nobody\n");
     assert_int_equal(chmod(service_path("run"), 0777), 0);
     assert_int_equal(chmod(service_path("conf.d"), 0777), 0);
@@ -148,7 +137,6 @@ static void places__are_told_with_other_faults(void **state)
 /* Of a hashed folder each file counts. */
 static void folder_of_authorities__is_looked_through(void **state)
 {
-    (void)state;
     char text[TEXT_SIZE];
     assert_int_equal(mkdir(service_path("ca"), 0755), 0);
     (void)snprintf(text, sizeof text, "[fm]\nca = %s\n", service_path("ca"));
@@ -165,7 +153,6 @@ static void folder_of_authorities__is_looked_through(void **state)
 /* What is said there is believed of every client. munged's own user is trusted with it. */
 static void socket_of_munge__is_looked_at(void **state)
 {
-    (void)state;
     char text[TEXT_SIZE];
     assert_int_equal(mkdir(service_path("munge"), 0755), 0);
     (void)snprintf(text, sizeof text, "[broker]\nmunge_socket = %s\n",
@@ -187,7 +174,6 @@ static void socket_of_munge__is_looked_at(void **state)
 /* F13: it would be refused when it is used, which took the link down. */
 static void login__that_others_can_read(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(service_path("login/passwd"), 0644), 0);
     refused("mcastd.conf:8: ", "login/passwd can be read by others: chmod 0600 ");
     assert_int_equal(chmod(service_path("login/passwd"), 0600), 0);
@@ -198,7 +184,6 @@ static void login__that_others_can_read(void **state)
 /* Root makes it where the configuration says. */
 static void key__is_made_for_no_ones_configuration_but_the_services(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(unlink(service_path("state.key")), 0);
@@ -212,17 +197,8 @@ static void key__is_made_for_no_ones_configuration_but_the_services(void **state
 
 #define SERVICE_TEST(name) cmocka_unit_test_setup_teardown(name, open_service, service_close)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SERVICE_TEST(place__that_others_can_write),
-        SERVICE_TEST(place__that_is_another_users),
-        SERVICE_TEST(folder__above_all),
-        SERVICE_TEST(places__are_told_with_other_faults),
-        SERVICE_TEST(folder_of_authorities__is_looked_through),
-        SERVICE_TEST(socket_of_munge__is_looked_at),
-        SERVICE_TEST(login__that_others_can_read),
-        SERVICE_TEST(key__is_made_for_no_ones_configuration_but_the_services),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(SERVICE_TEST(place__that_others_can_write), SERVICE_TEST(place__that_is_another_users),
+          SERVICE_TEST(folder__above_all), SERVICE_TEST(places__are_told_with_other_faults),
+          SERVICE_TEST(folder_of_authorities__is_looked_through),
+          SERVICE_TEST(socket_of_munge__is_looked_at), SERVICE_TEST(login__that_others_can_read),
+          SERVICE_TEST(key__is_made_for_no_ones_configuration_but_the_services))

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/outages/clients.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 
 enum { NODES = 128 };

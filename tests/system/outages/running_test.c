@@ -2,15 +2,6 @@
 /* Bad days while the broker runs (B6): nothing acknowledged is lost, what is durable is shown all
  * the while, every refusal says why, and service goes on by itself when the day is over. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -23,6 +14,7 @@
 #include "tests/system/outages/clients.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
 enum { JOBS = 24, EARLY = 12, RELEASED = 3 };
 
@@ -136,7 +128,6 @@ static void empty_disk(const struct clients *clients)
 
 static void disk__full_is_survived(void **state)
 {
-    (void)state;
     struct clients clients;
     open_with_jobs(&clients);
     for (int day = 0; day < 2; day++) {
@@ -156,7 +147,6 @@ static void disk__full_is_survived(void **state)
 /* Killed with the disk full: what was refused is not there, what was acknowledged is. */
 static void disk__full_and_killed_loses_nothing(void **state)
 {
-    (void)state;
     struct clients clients;
     open_with_jobs(&clients);
     fill_disk(&clients);
@@ -171,7 +161,6 @@ static void disk__full_and_killed_loses_nothing(void **state)
 /* Told to stop, it does not wait for room that may never come. */
 static void disk__full_and_stopped_loses_nothing(void **state)
 {
-    (void)state;
     struct clients clients;
     open_with_jobs(&clients);
     fill_disk(&clients);
@@ -185,7 +174,6 @@ static void disk__full_and_stopped_loses_nothing(void **state)
 /* ENOSPC itself, where the tests may mount a small disk for the ledger. */
 static void disk__without_space_is_survived(void **state)
 {
-    (void)state;
     struct clients clients;
     char disk[160], ballast[160], from[160], to[160];
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
@@ -232,7 +220,6 @@ static void disk__without_space_is_survived(void **state)
 
 static void ledger__taken_away_is_survived(void **state)
 {
-    (void)state;
     struct clients clients;
     char name[160], away[160];
     open_with_jobs(&clients);
@@ -247,7 +234,6 @@ static void ledger__taken_away_is_survived(void **state)
 
 static void ledger__locked_by_another_program_is_survived(void **state)
 {
-    (void)state;
     struct clients clients;
     char name[160];
     sqlite3 *db;
@@ -260,15 +246,9 @@ static void ledger__locked_by_another_program_is_survived(void **state)
     conclude(&clients);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(disk__full_is_survived),
-        cmocka_unit_test(disk__full_and_killed_loses_nothing),
-        cmocka_unit_test(disk__full_and_stopped_loses_nothing),
-        cmocka_unit_test(ledger__taken_away_is_survived),
-        cmocka_unit_test(ledger__locked_by_another_program_is_survived),
-        cmocka_unit_test(disk__without_space_is_survived),
-    };
-    return cmocka_run_group_tests_name("baddays_running", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(disk__full_is_survived),
+          cmocka_unit_test(disk__full_and_killed_loses_nothing),
+          cmocka_unit_test(disk__full_and_stopped_loses_nothing),
+          cmocka_unit_test(ledger__taken_away_is_survived),
+          cmocka_unit_test(ledger__locked_by_another_program_is_survived),
+          cmocka_unit_test(disk__without_space_is_survived))

@@ -3,15 +3,6 @@
  * and the next step, and changes nothing; when it is mended, everything that clients were told is
  * there (B6, B8). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <sqlite3.h>
@@ -22,6 +13,7 @@
 
 #include "tests/system/outages/clients.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
 enum { JOBS = 12, TODAY = JOBS - 1, SAID_SIZE = 8192, NOBODY = 65534 };
 
@@ -118,7 +110,6 @@ static void assert_refused(const char *form, const char *words)
 
 static int setup(void **state)
 {
-    (void)state;
     clients_open(&clients, JOBS);
     for (uint32_t job = 0; job < TODAY; job++)
         assert_int_equal(clients_reserve(&clients, job), 201);
@@ -129,7 +120,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     clients_close(&clients);
     return 0;
 }
@@ -221,7 +211,6 @@ static void file__that_is_wrong_is_refused(void **state)
          "holds no key (64 hexadecimal digits on one line): restore it"},
         {"state.key", open_key, NULL, "can be read by others: chmod 0600 "},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         copy(faults[i].name, "good");
         if (faults[i].sql)
@@ -240,7 +229,6 @@ static void file__that_is_wrong_is_refused(void **state)
 static void ledger__with_a_damaged_log_is_refused(void **state)
 {
     static const char noise[] = "\xa5\xa5\xa5\xa5";
-    (void)state;
     clients_restart_broker(&clients);
     assert_int_equal(clients_reserve(&clients, TODAY), 201);
     testbed_kill_broker(clients.testbed);
@@ -256,7 +244,6 @@ static void ledger__with_a_damaged_log_is_refused(void **state)
  */
 static void ledger__whose_rows_contradict_each_other_is_refused(void **state)
 {
-    (void)state;
     execute_and("UPDATE reservation SET job='f1' WHERE job='f2'", 1);
     const off_t log = size_of("state.db-wal");
     assert_true(log > 0);
@@ -270,7 +257,6 @@ static void ledger__whose_rows_contradict_each_other_is_refused(void **state)
 /* The first one does not notice, and keeps its socket. */
 static void ledger__of_another_broker_is_refused(void **state)
 {
-    (void)state;
     clients_restart_broker(&clients);
     assert_refused("%s", "is open in another mcastd (pid ");
     clients_compare(&clients);
@@ -286,7 +272,6 @@ static void ledger__of_another_user_is_refused(void **state)
 #define NOBODYS "setpriv --reuid 65534 --regid 65534 --clear-groups "
     static const char as_nobody[] = NOBODYS "%s", can_be_run[] = NOBODYS "test -x " MCASTD;
     static const char *const names[] = {".", "mcastd.conf", "passwd", "state.key", "state.db.lock"};
-    (void)state;
     if (geteuid() != 0 || system(can_be_run) != 0) /* NOLINT(cert-env33-c): names of our own */
         skip();
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -303,7 +288,6 @@ static void ledger__of_another_user_is_refused(void **state)
 
 static void disk__read_only_is_refused(void **state)
 {
-    (void)state;
     const char *folder = testbed_folder(clients.testbed);
     if (unshare(CLONE_NEWNS) < 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
         mount(folder, folder, NULL, MS_BIND, NULL) < 0)
@@ -317,7 +301,6 @@ static void disk__read_only_is_refused(void **state)
 /* No room for the lock; none for SQLite's files. */
 static void disk__full_is_refused(void **state)
 {
-    (void)state;
     assert_refused("ulimit -f 0; %s", "make room on its disk");
     assert_refused("ulimit -f 8; %s", "make room on its disk");
     assert_mended();
@@ -326,7 +309,6 @@ static void disk__full_is_refused(void **state)
 /* Restored as docs/state.md tells, it takes what it does not know for a job that runs. */
 static void ledger__of_yesterday_takes_nothing_from_todays_job(void **state)
 {
-    (void)state;
     copy("state.db", "yesterday.db");
     clients_restart_broker(&clients);
     assert_int_equal(clients_reserve(&clients, TODAY), 201);
@@ -352,7 +334,6 @@ static void ledger__of_yesterday_takes_nothing_from_todays_job(void **state)
 /* The way out of docs/state.md: the tokens are lost, and nothing else is. */
 static void key__lost_for_good_is_gone_on_without(void **state)
 {
-    (void)state;
     assert_int_equal(unlink(file("state.key")), 0);
     assert_refused("%s", "is missing, and 10 tokens in ");
     execute("UPDATE reservation SET token = NULL");
@@ -373,18 +354,10 @@ static void key__lost_for_good_is_gone_on_without(void **state)
 
 #define ON_A_DAY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_A_DAY(file__that_is_wrong_is_refused),
-        ON_A_DAY(ledger__with_a_damaged_log_is_refused),
-        ON_A_DAY(ledger__whose_rows_contradict_each_other_is_refused),
-        ON_A_DAY(ledger__of_another_broker_is_refused),
-        ON_A_DAY(ledger__of_another_user_is_refused),
-        ON_A_DAY(ledger__of_yesterday_takes_nothing_from_todays_job),
-        ON_A_DAY(disk__full_is_refused),
-        ON_A_DAY(key__lost_for_good_is_gone_on_without),
-        ON_A_DAY(disk__read_only_is_refused),
-    };
-    return cmocka_run_group_tests_name("baddays_starting", tests, NULL, NULL);
-}
+UNIT_MAIN(ON_A_DAY(file__that_is_wrong_is_refused), ON_A_DAY(ledger__with_a_damaged_log_is_refused),
+          ON_A_DAY(ledger__whose_rows_contradict_each_other_is_refused),
+          ON_A_DAY(ledger__of_another_broker_is_refused),
+          ON_A_DAY(ledger__of_another_user_is_refused),
+          ON_A_DAY(ledger__of_yesterday_takes_nothing_from_todays_job),
+          ON_A_DAY(disk__full_is_refused), ON_A_DAY(key__lost_for_good_is_gone_on_without),
+          ON_A_DAY(disk__read_only_is_refused))

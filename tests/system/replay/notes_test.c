@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The replay is only worth what its notes catch: each fault here must be counted. */
 #include "tests/system/replay/notes.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct notes *two_jobs(void)
 {
@@ -45,7 +40,6 @@ static void notes__accept_a_life_without_fault(void **state)
 {
     struct notes *notes = two_jobs();
 
-    (void)state;
     reserved(notes, 0, 1, 1024);
     compare(notes, 0, 200, answer(1, 1024, "reserved"));
     notes_releasing(notes, 0);
@@ -62,7 +56,6 @@ static void notes__catch_a_vni_in_two_live_jobs(void **state) /* I1 */
 {
     struct notes *notes = two_jobs();
 
-    (void)state;
     reserved(notes, 0, 1, 1024);
     reserved(notes, 1, 2, 1024);
     assert_int_equal(notes->faults, 1);
@@ -73,7 +66,6 @@ static void notes__catch_what_was_lost_or_changed(void **state) /* I2 */
 {
     struct notes *notes = two_jobs();
 
-    (void)state;
     reserved(notes, 0, 1, 1024);
     notes_compare(notes, 0, 404, NULL);
     assert_int_equal(notes->faults, 1);
@@ -91,7 +83,6 @@ static void notes__catch_a_released_job_that_is_active(void **state)
     struct notes *notes = two_jobs();
     json_t *active = answer(1, 1024, "reserved");
 
-    (void)state;
     reserved(notes, 0, 1, 1024);
     notes_releasing(notes, 0);
     notes_released(notes, 0);
@@ -107,7 +98,6 @@ static void notes__catch_a_number_given_twice_or_too_low(void **state) /* S3 */
 {
     struct notes *notes = two_jobs();
 
-    (void)state;
     reserved(notes, 0, 7, 1024);
     notes->floor = notes->highest;
     reserved(notes, 1, 7, 1025);
@@ -125,7 +115,6 @@ static void notes__catch_a_job_never_released(void **state)
 {
     struct notes *notes = two_jobs();
 
-    (void)state;
     reserved(notes, 0, 1, 1024);
     reserved(notes, 1, 2, 1025);
     notes_releasing(notes, 0);
@@ -135,16 +124,9 @@ static void notes__catch_a_job_never_released(void **state)
     notes_destroy(notes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(notes__accept_a_life_without_fault),
-        cmocka_unit_test(notes__catch_a_vni_in_two_live_jobs),
-        cmocka_unit_test(notes__catch_what_was_lost_or_changed),
-        cmocka_unit_test(notes__catch_a_released_job_that_is_active),
-        cmocka_unit_test(notes__catch_a_number_given_twice_or_too_low),
-        cmocka_unit_test(notes__catch_a_job_never_released),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(notes__accept_a_life_without_fault),
+          cmocka_unit_test(notes__catch_a_vni_in_two_live_jobs),
+          cmocka_unit_test(notes__catch_what_was_lost_or_changed),
+          cmocka_unit_test(notes__catch_a_released_job_that_is_active),
+          cmocka_unit_test(notes__catch_a_number_given_twice_or_too_low),
+          cmocka_unit_test(notes__catch_a_job_never_released))

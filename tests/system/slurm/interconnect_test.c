@@ -5,15 +5,8 @@
 
 #include "tests/system/rig/folder.h"
 #include "tests/system/slurm/site.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* How the cluster elcap is; restarts the broker. */
@@ -192,13 +185,7 @@ static void tasks__keep_nothing_of_an_outer_job(void **state)
 static void spank__takes_the_place_of_taskprolog(void **state)
 {
     struct site *site = *state;
-    char line[1024];
-    snprintf(line, sizeof line,
-             "optional %s grants=%s/run url=unix:%s mcastctl=%s/mcastctl mcast_node=%s/mcast-node "
-             "mcast_cleanup=%s/mcast-cleanup timeout=60000\n",
-             MCAST_SPANK, site->folder, testbed_socket(site->testbed), PROGRAMS, PROGRAMS,
-             PROGRAMS);
-    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, line), 0);
+    site_use_plugin(site, MCAST_SPANK, "");
     cluster_expect(site->cluster, "sed -i /^TaskProlog/d $SLURM_CONF && scontrol reconfigure");
     run_jobs(site);
 }

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/slurm/site.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/boottime.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/slurm/overlap.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -403,4 +395,15 @@ void site_expect_nothing_left(struct site *site)
     }
     await_clean_nodes(site);
     expect_one_user_of_a_vni(site);
+}
+
+void site_use_plugin(struct site *site, const char *plugin, const char *words)
+{
+    char line[TEXT_SIZE];
+    snprintf(line, sizeof line,
+             "optional %s grants=%s/run url=unix:%s mcastctl=%s/mcastctl mcast_node=%s/mcast-node "
+             "mcast_cleanup=%s/mcast-cleanup timeout=60000 %s\n",
+             plugin, site->folder, testbed_socket(site->testbed), PROGRAMS, PROGRAMS, PROGRAMS,
+             words);
+    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, line), 0);
 }

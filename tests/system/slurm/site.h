@@ -75,3 +75,5 @@ void site_hook_lines(const struct site *site, const char *controllers, const cha
                      size_t size);
 /* Further lines of the hooks' settings (slurm-hooks). */
 void site_set_settings(struct site *site, const char *lines);
+/* plugstack.conf with mcast_spank.so. words: further ones; the last one of a key counts. */
+void site_use_plugin(struct site *site, const char *plugin, const char *words);

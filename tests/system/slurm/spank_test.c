@@ -2,17 +2,8 @@
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/slurm/site.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* mcast_spank.so in a real Slurm, without a TaskProlog: --mcast, the tasks' environment in each
@@ -31,24 +22,12 @@ static const char plant[] =
 
 /* ---- the plugin ---- */
 
-/* words: further ones behind the plugin in plugstack.conf; the last one of a key counts. */
-static void use_plugin(struct site *site, const char *words)
-{
-    char line[TEXT_SIZE];
-    snprintf(line, sizeof line,
-             "optional %s grants=%s/run url=unix:%s mcastctl=%s/mcastctl mcast_node=%s/mcast-node "
-             "mcast_cleanup=%s/mcast-cleanup timeout=60000 %s\n",
-             MCAST_SPANK, site->folder, testbed_socket(site->testbed), PROGRAMS, PROGRAMS, PROGRAMS,
-             words);
-    assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, line), 0);
-}
-
 static int create(void **state)
 {
     assert_int_equal(site_create(state), 0);
     struct site *site = *state;
     assert_int_equal(folder_write(site->folder, "plant", 0755, plant), 0);
-    use_plugin(site, "");
+    site_use_plugin(site, MCAST_SPANK, "");
     cluster_expect(site->cluster, "sed -i /^TaskProlog/d $SLURM_CONF && scontrol reconfigure");
     return 0;
 }
@@ -268,7 +247,7 @@ static void spank__says_what_is_missing(void **state)
 
 static void expect_it_runs(struct site *site, const char *words)
 {
-    use_plugin(site, words);
+    site_use_plugin(site, MCAST_SPANK, words);
     if (cluster_run(site->cluster, "$AS srun -Q -N2 -n2 $SITE/report x; echo =$?") != 0)
         fail_msg("%s: %s", words, cluster_text(site->cluster));
     assert_string_equal(cluster_text(site->cluster), "=0");
@@ -293,7 +272,7 @@ static void spank__never_stands_in_the_way(void **state)
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, words), 0);
     cluster_expect(site->cluster, "$AS srun -Q -N2 -n2 echo ran");
     says(site, "ran\nran");
-    use_plugin(site, "");
+    site_use_plugin(site, MCAST_SPANK, "");
     site_expect_nothing_left(site);
 }
 
@@ -302,7 +281,7 @@ static void spank__never_stands_in_the_way(void **state)
 static void spank__hands_on_what_srun_brought(void **state)
 {
     struct site *site = *state;
-    use_plugin(site, "grants=/nowhere url=unix:/nowhere mcast_node=/nowhere");
+    site_use_plugin(site, MCAST_SPANK, "grants=/nowhere url=unix:/nowhere mcast_node=/nowhere");
     cluster_expect(
         site->cluster,
         "$AS salloc -Q -N2 -n2 sh -c 'export FI_CXI_COLL_JOB_ID=elcap-$SLURM_JOB_ID "
@@ -314,7 +293,7 @@ static void spank__hands_on_what_srun_brought(void **state)
     says(site, "x.FI_CXI_COLL_FABRIC_MGR_CACERT=yes");
     does_not_say(site, "STEP_ID=batch");
     does_not_say(site, "other.");
-    use_plugin(site, "");
+    site_use_plugin(site, MCAST_SPANK, "");
     site_expect_nothing_left(site);
 }
 
@@ -338,7 +317,7 @@ static void spank__finds_what_was_installed_with_it(void **state)
     cluster_expect(site->cluster, "$AS srun -Q -N2 -n2 $SITE/report x");
     says(site, "x.FI_CXI_COLL_MCAST_TOKEN=");
     cluster_expect(site->cluster, "ls $SITE/out/mcastctl $SITE/out/mcast-node");
-    use_plugin(site, "");
+    site_use_plugin(site, MCAST_SPANK, "");
     site_expect_nothing_left(site);
 }
 
@@ -391,24 +370,18 @@ static void check__says_which_line_is_missing(void **state)
     reconfigure(site, "s,^#EpilogSlurmctld=,EpilogSlurmctld=,; s,^#PrologFlags=,PrologFlags=,");
     assert_int_equal(folder_write(site->folder, "plugstack.conf", 0644, ""), 0);
     await_check(site, 1, "mcast_spank.so (or, without --mcast");
-    use_plugin(site, "");
+    site_use_plugin(site, MCAST_SPANK, "");
     await_check(site, 0, "mcast_spank.so gives tasks their environment");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spank__offers_its_option),
-        cmocka_unit_test(spank__gives_each_step_its_environment),
-        cmocka_unit_test(spank__gives_a_step_one_vni),
-        cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
-        cmocka_unit_test(spank__cleans_up_after_a_step),
-        cmocka_unit_test(spank__serves_all_parts_of_a_het_job),
-        cmocka_unit_test(spank__says_what_is_missing),
-        cmocka_unit_test(spank__never_stands_in_the_way),
-        cmocka_unit_test(spank__hands_on_what_srun_brought),
-        cmocka_unit_test(spank__finds_what_was_installed_with_it),
-        cmocka_unit_test(check__says_which_line_is_missing),
-    };
-    return cmocka_run_group_tests(tests, create, site_destroy);
-}
+UNIT_GROUP(create, site_destroy, cmocka_unit_test(spank__offers_its_option),
+           cmocka_unit_test(spank__gives_each_step_its_environment),
+           cmocka_unit_test(spank__gives_a_step_one_vni),
+           cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
+           cmocka_unit_test(spank__cleans_up_after_a_step),
+           cmocka_unit_test(spank__serves_all_parts_of_a_het_job),
+           cmocka_unit_test(spank__says_what_is_missing),
+           cmocka_unit_test(spank__never_stands_in_the_way),
+           cmocka_unit_test(spank__hands_on_what_srun_brought),
+           cmocka_unit_test(spank__finds_what_was_installed_with_it),
+           cmocka_unit_test(check__says_which_line_is_missing))

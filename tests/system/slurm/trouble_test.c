@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/slurm/site.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/unit.h"
 
 /* What breaks around jobs: slurmctld, a node, a NIC, the broker, squeue. */
 

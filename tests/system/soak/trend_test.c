@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The judge of the soak test: a leak is found under noise, and noise is no leak. */
 #include "tests/system/soak/trend.h"
+#include "tests/unit/unit.h"
 
 #include "tests/system/rig/prng.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 enum { READINGS = 300, JOBS_A_READING = 1000 };
 
@@ -32,7 +26,6 @@ static void leak__is_found_under_noise(void **state)
 {
     struct trend trend;
 
-    (void)state;
     draw(500e3, 16);
     assert_true(trend_judge(values, jobs, READINGS, &rule, &trend));
     assert_true(trend.grows);
@@ -44,7 +37,6 @@ static void noise__is_no_leak(void **state)
 {
     struct trend trend;
 
-    (void)state;
     draw(5e6, 0);
     assert_true(trend_judge(values, jobs, READINGS, &rule, &trend));
     assert_false(trend.grows);
@@ -58,7 +50,6 @@ static void odd_readings__decide_nothing(void **state)
 {
     struct trend trend;
 
-    (void)state;
     draw(1e3, 0);
     for (size_t i = READINGS - 40; i < READINGS; i += 2)
         values[i] *= 10;
@@ -70,7 +61,6 @@ static void too_few_readings__judge_nothing(void **state)
 {
     struct trend trend;
 
-    (void)state;
     draw(0, 1e6);
     assert_false(trend_judge(values, jobs, TREND_READINGS_MIN - 1, &rule, &trend));
     assert_false(trend.grows);
@@ -78,13 +68,6 @@ static void too_few_readings__judge_nothing(void **state)
     assert_true(trend.grows);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(leak__is_found_under_noise),
-        cmocka_unit_test(noise__is_no_leak),
-        cmocka_unit_test(odd_readings__decide_nothing),
-        cmocka_unit_test(too_few_readings__judge_nothing),
-    };
-    return cmocka_run_group_tests_name("soak_trend", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(leak__is_found_under_noise), cmocka_unit_test(noise__is_no_leak),
+          cmocka_unit_test(odd_readings__decide_nothing),
+          cmocka_unit_test(too_few_readings__judge_nothing))

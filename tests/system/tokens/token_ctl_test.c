@@ -4,20 +4,15 @@
 
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/secretscan.h"
+#include "tests/unit/unit.h"
 #include "tokens/issuer.h"
 
 #include <fcntl.h>
 #include <jansson.h>
-#include <setjmp.h>
 #include <spawn.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define RUN(...) run(test, (const char *[]){"mcastctl", "token", __VA_ARGS__, NULL})
 
@@ -337,16 +332,8 @@ static void token__misused_is_2(void **state)
 
 #define WITH_TOKEN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TOKEN(narrow__prints_a_token_that_can_do_less),
-        WITH_TOKEN(narrow__as_json),
-        WITH_TOKEN(narrow__takes_times_with_units),
-        WITH_TOKEN(show__says_what_it_is_for_and_no_secret),
-        WITH_TOKEN(token__is_not_taken_from_the_command_line),
-        WITH_TOKEN(token__that_is_none_is_refused),
-        WITH_TOKEN(token__misused_is_2),
-    };
-    return cmocka_run_group_tests_name("token_ctl", tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_TOKEN(narrow__prints_a_token_that_can_do_less), WITH_TOKEN(narrow__as_json),
+          WITH_TOKEN(narrow__takes_times_with_units),
+          WITH_TOKEN(show__says_what_it_is_for_and_no_secret),
+          WITH_TOKEN(token__is_not_taken_from_the_command_line),
+          WITH_TOKEN(token__that_is_none_is_refused), WITH_TOKEN(token__misused_is_2))

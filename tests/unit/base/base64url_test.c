@@ -15,7 +15,6 @@ static void format__is_that_of_the_rfc(void **state)
     } vectors[] = {
         {"", ""},           {"f", "Zg"},          {"fo", "Zm8"},          {"foo", "Zm9v"},
         {"foob", "Zm9vYg"}, {"fooba", "Zm9vYmE"}, {"foobar", "Zm9vYmFy"}, {"\xfb\xff\xbf", "-_-_"}};
-    (void)state;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         char text[32];
         unsigned char bytes[32];
@@ -32,7 +31,6 @@ static void text__of_any_size_comes_back(void **state)
 {
     unsigned char bytes[SIZE_MAX_TRIED], back[SIZE_MAX_TRIED];
     char text[BASE64URL_LENGTH(SIZE_MAX_TRIED) + 1];
-    (void)state;
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (unsigned char)(i * 167 + 13);
     for (size_t size = 0; size <= sizeof bytes; size++) {
@@ -49,7 +47,6 @@ static void text__has_no_other_letters(void **state)
 {
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    (void)state;
     for (int byte = 0; byte < 256; byte++) {
         const char *at = byte ? strchr(alphabet, byte) : NULL;
         for (size_t place = 0; place < 4; place++) {
@@ -74,7 +71,6 @@ static void text__that_is_not_canonical_is_refused(void **state)
     static const char *const bad[] = {"Zg==", "Zm8=",  "Zm9v\n", "Zm9v ", " Zm9v", "Zm9v====",
                                       "Z",    "Zm9vY", "=",      "====",  "Zm+v",  "Zm/v"};
     unsigned char bytes[16];
-    (void)state;
     for (unsigned i = 0; i < 64; i++) {
         const char two[] = {'Z', alphabet[i], '\0'}, three[] = {'Z', 'm', alphabet[i], '\0'};
         assert_int_equal(base64url_decode(two, 2, bytes, sizeof bytes), i % 16 == 0 ? 1 : -1);
@@ -84,13 +80,7 @@ static void text__that_is_not_canonical_is_refused(void **state)
         assert_int_equal(base64url_decode(bad[i], strlen(bad[i]), bytes, sizeof bytes), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(format__is_that_of_the_rfc),
-        cmocka_unit_test(text__of_any_size_comes_back),
-        cmocka_unit_test(text__has_no_other_letters),
-        cmocka_unit_test(text__that_is_not_canonical_is_refused),
-    };
-    return cmocka_run_group_tests_name("tokens_base64url", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(format__is_that_of_the_rfc),
+          cmocka_unit_test(text__of_any_size_comes_back),
+          cmocka_unit_test(text__has_no_other_letters),
+          cmocka_unit_test(text__that_is_not_canonical_is_refused))

@@ -22,7 +22,6 @@ static void duration__has_a_unit_and_a_limit(void **state)
         {"0x2s", -1},     {"1e3ms", -1},   {"99999999999999999999s", -1},
         {"0d", -1},       {"1d", -1},      {"18446744073709551617ms", -1},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int64_t ms = duration_parse(cases[i].text, 0, DURATION_DAY_MS);
         if (ms != cases[i].ms)
@@ -32,7 +31,6 @@ static void duration__has_a_unit_and_a_limit(void **state)
 
 static void duration__has_more_forms_where_they_are_allowed(void **state)
 {
-    (void)state;
     const int64_t most = 7 * DURATION_DAY_MS;
     assert_int_equal(duration_parse("7d", DURATION_DAYS, most), most);
     assert_int_equal(duration_parse("8d", DURATION_DAYS, most), -1);
@@ -54,7 +52,6 @@ static void duration__is_written_in_its_largest_unit(void **state)
                  {604800000, "7d"}, {90000000, "25h"}, {3650 * DURATION_DAY_MS, "3650d"}};
     const unsigned int forms = DURATION_DAYS | DURATION_BARE_ZERO;
     char text[32];
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         duration_format(text, sizeof text, cases[i].ms);
         assert_string_equal(text, cases[i].text);

@@ -5,7 +5,6 @@
 
 static void error_set__returns_code_and_cuts_text(void **state)
 {
-    (void)state;
     struct error err;
     char longer[2 * ERROR_TEXT_SIZE];
     memset(longer, 'x', sizeof longer - 1);
@@ -18,7 +17,6 @@ static void error_set__returns_code_and_cuts_text(void **state)
 
 static void error_prefix__keeps_code_and_cause(void **state)
 {
-    (void)state;
     struct error err;
     error_set(&err, ERROR_INVALID, "7 is too many");
     assert_int_equal(error_prefix(&err, "%s line %d", "a.conf", 3), ERROR_INVALID);
@@ -28,7 +26,6 @@ static void error_prefix__keeps_code_and_cause(void **state)
 /* However long both are, the text is full and no longer. */
 static void error_prefix__cuts_what_does_not_fit(void **state)
 {
-    (void)state;
     struct error err;
     char longer[2 * ERROR_TEXT_SIZE];
     memset(longer, 'x', sizeof longer - 1);
@@ -45,7 +42,6 @@ static void error_prefix__cuts_what_does_not_fit(void **state)
 
 static void error_word__knows_every_code(void **state)
 {
-    (void)state;
 #define KNOWN(name, word, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
     ERROR_CODES(KNOWN)
     assert_string_equal(error_word(1), "unknown");

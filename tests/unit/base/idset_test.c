@@ -5,7 +5,6 @@
 
 static void idset_parse__reads_ranges_and_merges(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *same;
         unsigned count;
@@ -36,7 +35,6 @@ static void idset_parse__reads_ranges_and_merges(void **state)
 
 static void idset_parse__refuses_and_changes_nothing(void **state)
 {
-    (void)state;
     static const char *const bad[] = {"x",           "1-",  "-1",    "2-1",       "65536", "1,,2",
                                       "1,",          ",1",  "1 2",   "1;2",       "0x1",   "1-2-3",
                                       "99999999999", "1-x", "1,2 a", "1024-70000"};
@@ -54,7 +52,6 @@ static void idset_parse__refuses_and_changes_nothing(void **state)
 
 static void idset_next__wraps(void **state)
 {
-    (void)state;
     struct idset set;
     idset_init(&set);
     assert_int_equal(idset_next(&set, 0), -1);
@@ -73,7 +70,6 @@ static void idset_next__wraps(void **state)
 /* Every id is found, whatever the two levels of bits are asked. */
 static void idset_next__walks_all(void **state)
 {
-    (void)state;
     struct idset set;
     idset_init(&set);
     for (uint32_t id = 3; id <= 65535; id += 61)
@@ -89,7 +85,6 @@ static void idset_next__walks_all(void **state)
 /* Removed again, wherever they lie, as if they had never been there. */
 static void idset_remove__leaves_nothing_behind(void **state)
 {
-    (void)state;
     struct idset set, empty;
     idset_init(&set);
     idset_init(&empty);

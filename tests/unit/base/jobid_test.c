@@ -7,7 +7,6 @@
 
 static void jobid__is_plain_in_the_end(void **state)
 {
-    (void)state;
     static const struct {
         const char *given, *plain;
     } cases[] = {{"\xc6\x92"
@@ -31,7 +30,6 @@ static void jobid__is_plain_in_the_end(void **state)
 
 static void jobid__is_plain_in_each_part_of_a_path(void **state)
 {
-    (void)state;
     char out[12];
     assert_true(jobid_plain("/\xc6\x92"
                             "A/\xc6\x92"
@@ -42,7 +40,6 @@ static void jobid__is_plain_in_each_part_of_a_path(void **state)
 
 static void jobid__that_does_not_fit_is_refused(void **state)
 {
-    (void)state;
     char out[6];
     assert_false(jobid_plain("f23456", out, sizeof out));
     assert_false(jobid_plain("\xc6\x92"

@@ -7,7 +7,6 @@
 
 static void cluster_name__has_no_dash(void **state)
 {
-    (void)state;
     assert_true(cluster_name_valid("el_cap2"));
     assert_false(cluster_name_valid(""));
     assert_false(cluster_name_valid("el-cap")); /* B4: the dash ends the cluster */
@@ -18,7 +17,6 @@ static void cluster_name__has_no_dash(void **state)
 
 static void job_id__is_bounded_and_plain(void **state)
 {
-    (void)state;
     char id[JOB_ID_MAX + 2];
     memset(id, 'a', sizeof id);
     id[JOB_ID_MAX] = '\0';
@@ -42,7 +40,6 @@ static void job_id__is_bounded_and_plain(void **state)
 
 static void step_id__goes_unescaped_into_json(void **state)
 {
-    (void)state;
     assert_true(step_id_valid("0"));
     assert_true(step_id_valid("/fA/fB"));
     assert_false(step_id_valid(""));
@@ -54,7 +51,6 @@ static void step_id__goes_unescaped_into_json(void **state)
 /* Of the 256 bytes exactly these may stand in each kind of name. */
 static void names__have_no_other_bytes(void **state)
 {
-    (void)state;
     static const char cluster[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     static const char job[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                               "0123456789._:@+-";
@@ -70,7 +66,6 @@ static void names__have_no_other_bytes(void **state)
 /* The longest names that there can be are split as they were put together. */
 static void fm_name__of_the_longest(void **state)
 {
-    (void)state;
     char cluster[CLUSTER_NAME_MAX + 1], job[JOB_ID_MAX + 1], name[FM_NAME_MAX + 2];
     char split[CLUSTER_NAME_MAX + 1];
     const char *rest;
@@ -89,7 +84,6 @@ static void fm_name__of_the_longest(void **state)
 
 static void fm_name__splits_at_the_first_dash(void **state)
 {
-    (void)state;
     char name[FM_NAME_MAX + 1], cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
     fm_name_format(name, "elcap", "f-1");
@@ -101,7 +95,6 @@ static void fm_name__splits_at_the_first_dash(void **state)
 
 static void fm_name__of_others_is_not_ours(void **state)
 {
-    (void)state;
     char cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
     static const char *const bad[] = {

@@ -6,7 +6,6 @@
 
 static void nodelist_count__counts(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t count;
@@ -32,7 +31,6 @@ static void nodelist_count__counts(void **state)
 
 static void nodelist_count__refuses(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
     } bad[] = {{"", "a node name is expected at byte 0"},
@@ -65,7 +63,6 @@ static void nodelist_count__refuses(void **state)
 
 static void nodelist_count__many_brackets_do_not_overflow(void **state)
 {
-    (void)state;
     char text[20 * 16 + 1] = "";
     for (int i = 0; i < 20; i++)
         strcat(text, "[1-999999999]");
@@ -77,7 +74,6 @@ static char longest[NODES_TEXT_MAX + 2];
 
 static void nodelist_count__text_is_bounded(void **state)
 {
-    (void)state;
     uint32_t count;
     memset(longest, 'a', NODES_TEXT_MAX + 1);
     assert_int_equal(nodelist_count(longest, &count, NULL), ERROR_INVALID);
@@ -88,7 +84,6 @@ static void nodelist_count__text_is_bounded(void **state)
 /* Of the 256 bytes exactly these may stand in a name, but for what makes the list. */
 static void nodelist_count__has_no_other_bytes(void **state)
 {
-    (void)state;
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._-,";
     for (int byte = 1; byte < 256; byte++) {
@@ -101,7 +96,6 @@ static void nodelist_count__has_no_other_bytes(void **state)
 
 static void nodelist_contains__the_longest_name(void **state)
 {
-    (void)state;
     char name[NODELIST_NAME_MAX + 2], list[NODELIST_NAME_MAX + 16];
     memset(name, 'n', sizeof name);
     name[NODELIST_NAME_MAX] = '\0';
@@ -116,7 +110,6 @@ static void nodelist_contains__the_longest_name(void **state)
 
 static void nodelist_contains__what_it_would_expand_to(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *node;
         bool there;
@@ -180,7 +173,6 @@ static void nodelist_contains__what_it_would_expand_to(void **state)
 /* A name of many digits can be cut in more ways than there are atoms; none is tried twice. */
 static void nodelist_contains__many_brackets_take_no_time(void **state)
 {
-    (void)state;
     char text[5 * 200 + 2] = "", node[NODELIST_NAME_MAX + 2];
     memset(node, '1', sizeof node);
     node[NODELIST_NAME_MAX] = '\0';
@@ -213,7 +205,6 @@ static void note_name(void *arg, const char *name)
 
 static void nodelist_each__names_all_in_order(void **state)
 {
-    (void)state;
     static const struct {
         const char *list, *names;
     } cases[] = {
@@ -244,7 +235,6 @@ static void count_name(void *arg, const char *name)
 /* As nodelist_contains: no list contains a name that is longer than any node's. */
 static void nodelist_each__leaves_out_what_is_too_long(void **state)
 {
-    (void)state;
     char text[5 * 200 + NODELIST_NAME_MAX + 8];
     size_t count = 0;
     memset(text, 'n', NODELIST_NAME_MAX - 1);

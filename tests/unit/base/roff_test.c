@@ -19,7 +19,6 @@ static void shows(void (*print)(FILE *out, const char *text), const char *text, 
 
 static void text__is_no_request(void **state)
 {
-    (void)state;
     shows(roff_text, ".TH is no\n.request a.b\n'nor this",
           "\\&.TH is no\n\\&.request a.b\n"
           "\\&\\(aqnor this");
@@ -28,20 +27,17 @@ static void text__is_no_request(void **state)
 
 static void text__is_no_escape(void **state)
 {
-    (void)state;
     shows(roff_text, "\\n --cores ~/^`'", "\\en \\-\\-cores \\(ti/\\(ha\\(ga\\(aq");
 }
 
 static void text__has_all_letters(void **state)
 {
-    (void)state;
     shows(roff_text, "\xc6\x92Lxs\xe2\x80\xa6 \xf0\x9f\x82\xa1",
           "\\[u0192]Lxs\\[u2026] \\[u1F0A1]");
 }
 
 static void example__is_kept_in_its_lines(void **state)
 {
-    (void)state;
     shows(roff_example, "  a\n.b\n", ".PP\n.EX\n  a\n\\&.b\n.EE\n");
 }
 

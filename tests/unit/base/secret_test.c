@@ -8,7 +8,6 @@
 
 static void secret__equal_only_when_the_same(void **state)
 {
-    (void)state;
     static const struct {
         const char *a, *b;
         bool equal;
@@ -29,7 +28,6 @@ static void secret__equal_only_when_the_same(void **state)
 
 static void secret__none_equals_nothing(void **state)
 {
-    (void)state;
     struct secret none = {0};
     assert_true(secret_none(none));
     assert_false(secret_none(secret_of("")));
@@ -40,7 +38,6 @@ static void secret__none_equals_nothing(void **state)
 
 static void secret__copy_is_its_own(void **state)
 {
-    (void)state;
     char text[] = "sess-1";
     struct secret copy = secret_copy(secret_of(text));
     memset(text, 'x', sizeof text - 1);
@@ -68,7 +65,6 @@ void __wrap_explicit_bzero(void *memory, size_t size)
 /* B8: no copy of a token stays in memory that was given back. */
 static void secret__is_wiped_before_it_is_freed(void **state)
 {
-    (void)state;
     struct secret copy = secret_copy(secret_of("sess-1"));
     wiped[0] = '\0';
     secret_wipe(&copy);

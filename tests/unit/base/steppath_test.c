@@ -7,7 +7,6 @@
 
 static void step__of_flux_and_slurm_is_one(void **state)
 {
-    (void)state;
     static const char *const good[] = {"0",        "batch",  "1234.0",        "extern",
                                        "/fA",      "/fA/fB", "/f2Rs8/fLxs/0", "a:b@c+d-e_f.g",
                                        "/.../..a", "/a./.b", "...",           "-"};
@@ -21,7 +20,6 @@ static void step__of_flux_and_slurm_is_one(void **state)
 
 static void step__that_is_none_is_refused_in_words(void **state)
 {
-    (void)state;
     static const struct {
         const char *step, *words;
     } bad[] = {
@@ -84,7 +82,6 @@ static void step__that_is_none_is_refused_in_words(void **state)
 /* Of the 256 bytes exactly these may stand in a part. */
 static void step__has_no_other_bytes(void **state)
 {
-    (void)state;
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._:@+-";
     for (int byte = 1; byte < 256; byte++) {
@@ -98,7 +95,6 @@ static void step__has_no_other_bytes(void **state)
 
 static void step__has_512_bytes_at_most(void **state)
 {
-    (void)state;
     char step[STEP_ID_MAX + 2] = "/";
     memset(step + 1, 'a', STEP_ID_MAX - 1);
     step[STEP_ID_MAX] = '\0';
@@ -113,7 +109,6 @@ static void step__has_512_bytes_at_most(void **state)
 
 static void within__whole_parts_count(void **state)
 {
-    (void)state;
     static const struct {
         const char *step, *scope;
         bool within;
@@ -207,7 +202,6 @@ static void write_text(unsigned number, char text[LONGEST + 1])
 
 static void within__is_what_splitting_says_for_every_short_text(void **state)
 {
-    (void)state;
     static char texts[TEXTS][LONGEST + 1];
     unsigned steps = 0, inside = 0;
     for (unsigned i = 0; i < TEXTS; i++) {
@@ -234,7 +228,6 @@ static void within__is_what_splitting_says_for_every_short_text(void **state)
  * them holds; so of several restrictions only the deepest counts. */
 static void within__is_a_tree(void **state)
 {
-    (void)state;
     static const char *const steps[] = {"/a",     "/a/b",   "/a/b/c", "/a/b/c/d", "/a/bb", "/ab",
                                         "/a/c",   "/a/c/b", "a",      "b",        "/b",    "/b/a",
                                         "/b/a/b", "/a/b/b", "a.b",    "/a.b"};
@@ -256,16 +249,9 @@ static void within__is_a_tree(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(step__of_flux_and_slurm_is_one),
-        cmocka_unit_test(step__that_is_none_is_refused_in_words),
-        cmocka_unit_test(step__has_no_other_bytes),
-        cmocka_unit_test(step__has_512_bytes_at_most),
-        cmocka_unit_test(within__whole_parts_count),
-        cmocka_unit_test(within__is_what_splitting_says_for_every_short_text),
-        cmocka_unit_test(within__is_a_tree),
-    };
-    return cmocka_run_group_tests_name("core_steppath", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(step__of_flux_and_slurm_is_one),
+          cmocka_unit_test(step__that_is_none_is_refused_in_words),
+          cmocka_unit_test(step__has_no_other_bytes), cmocka_unit_test(step__has_512_bytes_at_most),
+          cmocka_unit_test(within__whole_parts_count),
+          cmocka_unit_test(within__is_what_splitting_says_for_every_short_text),
+          cmocka_unit_test(within__is_a_tree))

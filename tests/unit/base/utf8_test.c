@@ -34,7 +34,6 @@ static void utf8__is_what_rfc_3629_says(void **state)
         {"\xe2\x82(", 0},
         {"\xf0\x90\x80(", 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         assert_int_equal(utf8_length(cases[i].text, SIZE_MAX), cases[i].length);
 }
@@ -43,7 +42,6 @@ static void utf8__is_what_rfc_3629_says(void **state)
 static void utf8__stays_within_its_size(void **state)
 {
     static const char euro[] = "\xe2\x82\xac";
-    (void)state;
     for (size_t size = 0; size <= 3; size++) {
         char *text = malloc(size > 0 ? size : 1);
         assert_non_null(text);

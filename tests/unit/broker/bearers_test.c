@@ -41,7 +41,6 @@ static uint64_t find(const struct bearers *bearers, const char *token)
 
 static void token__is_found_while_its_reservation_has_it(void **state)
 {
-    (void)state;
     struct bearers *bearers = open_table();
     assert_int_equal(find(bearers, "sess-1"), 0);
     save(bearers, 1, NULL);
@@ -69,7 +68,6 @@ static void token__is_found_while_its_reservation_has_it(void **state)
 /* For as long as anything of it is left, its end can be told. */
 static void token__of_what_is_released_is_known_until_it_is_gone(void **state)
 {
-    (void)state;
     struct bearers *bearers = open_table();
     save(bearers, 1, "sess-1");
     save_as(bearers, 1, NULL, JOB_RELEASING);
@@ -85,7 +83,6 @@ static void token__of_what_is_released_is_known_until_it_is_gone(void **state)
  * than both live. */
 static void token__of_two_is_the_newer_ones(void **state)
 {
-    (void)state;
     struct bearers *bearers = open_table();
     save(bearers, 5, "same");
     save(bearers, 4, "same");
@@ -99,7 +96,6 @@ static void token__of_two_is_the_newer_ones(void **state)
 
 static void records__of_other_kinds_are_not_about_tokens(void **state)
 {
-    (void)state;
     struct bearers *bearers = open_table();
     save(bearers, 1, "sess-1");
     const struct record node = {.kind = RECORD_NODE, .u.node = {.number = 1, .node = "n1"}},
@@ -116,7 +112,6 @@ static void records__of_other_kinds_are_not_about_tokens(void **state)
 /* Through all its sizes, with tokens that come, change and go. */
 static void table__grows_with_reservations_only(void **state)
 {
-    (void)state;
     enum { MANY = 20000 };
     struct bearers *bearers = open_table();
     char token[32];

@@ -12,7 +12,6 @@ static struct config *before, *after;
 
 static int open_both(void **state)
 {
-    (void)state;
     before = config_create();
     after = config_create();
     assert_non_null(before);
@@ -22,7 +21,6 @@ static int open_both(void **state)
 
 static int close_both(void **state)
 {
-    (void)state;
     config_destroy(before);
     config_destroy(after);
     return 0;
@@ -58,7 +56,6 @@ static const char *found(void)
 
 static void defaults__do_not_differ(void **state)
 {
-    (void)state;
     assert_string_equal(found(), "");
 }
 
@@ -66,7 +63,6 @@ static void defaults__do_not_differ(void **state)
  */
 static void every_key__is_compared(void **state)
 {
-    (void)state;
     static const char *const values[] = {"other",     "/other",  "https://other:1",
                                          "[::1]:1",   "4",       "17",
                                          "0640",      "11s",     "no",
@@ -101,7 +97,6 @@ static void every_key__is_compared(void **state)
 
 static void words__tell_before_and_after(void **state)
 {
-    (void)state;
     set(after, "vni", "pool", "1024-2047,4096");
     set(after, "fm", "timeout", "1500ms");
     set(after, "broker", "socket_group", "slurm");
@@ -115,7 +110,6 @@ static void words__tell_before_and_after(void **state)
 /* By their names, not by their places. */
 static void clusters__are_matched_by_name(void **state)
 {
-    (void)state;
     add_cluster(before, "elcap", "flux");
     add_cluster(before, "tuo", "flux");
     add_cluster(after, "rzadams", "slurm");
@@ -128,7 +122,6 @@ static void clusters__are_matched_by_name(void **state)
 
 static void long_values__are_cut(void **state)
 {
-    (void)state;
     char pool[3000] = "2";
     struct config_changes changes;
     for (size_t i = 4; strlen(pool) < 2900; i += 2)
@@ -175,7 +168,6 @@ static const char *found_now(void)
 
 static void file__that_is_another_one_is_told(void **state)
 {
-    (void)state;
     static const char told[] = "[fm] authdir: the file passwd was read again\n";
     set(before, "fm", "authdir", folder);
     set(after, "fm", "authdir", folder);

@@ -25,7 +25,6 @@ static void on_report(void *arg, bool fault, const char *line)
 
 static int open_folder(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/mcast-config-XXXXXX");
     assert_non_null(mkdtemp(folder));
     heard[0] = '\0';
@@ -36,7 +35,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     char command[128];
     config_destroy(config);
     (void)snprintf(command, sizeof command, "rm -r %s", folder);
@@ -92,7 +90,6 @@ static void refused(const char *text, const char *reports)
 /* The documented defaults. */
 static void defaults__are_as_documented(void **state)
 {
-    (void)state;
     assert_int_equal(load_text(CLUSTER), 0);
     assert_string_equal(heard, "");
     assert_string_equal(config->socket, "/run/mcastd/mcastd.sock");
@@ -147,7 +144,6 @@ static void defaults__are_as_documented(void **state)
 
 static void file__sets_every_kind_of_value(void **state)
 {
-    (void)state;
     write_text("ca.pem", "");
     char text[1024];
     (void)snprintf(text, sizeof text,
@@ -200,7 +196,6 @@ static void file__sets_every_kind_of_value(void **state)
 
 static void faults__are_all_told(void **state)
 {
-    (void)state;
     refused("socket = /x\n"
             "[broker]\n"
             "timeout = 3s\n"
@@ -244,7 +239,6 @@ static void faults__are_all_told(void **state)
 
 static void later_keys__are_refused_not_ignored(void **state)
 {
-    (void)state;
     (void)load_text(CLUSTER "epilog_command = /bin/true\n"
                             "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = etcd\n");
     assert_non_null(strstr(heard, "mcastd.conf:3: there is no key epilog_command in [cluster]"));
@@ -254,7 +248,6 @@ static void later_keys__are_refused_not_ignored(void **state)
 
 static void lines__are_bounded_and_text(void **state)
 {
-    (void)state;
     char text[1024] = CLUSTER "[vni]\npool = 1024-2047";
     memset(text + strlen(text), ' ', 300);
     strcat(text, "\n"); /* trailing blanks do not count */
@@ -269,7 +262,6 @@ static void lines__are_bounded_and_text(void **state)
 
 static void reports__never_hold_control_characters(void **state)
 {
-    (void)state;
     refused(CLUSTER "[vni]\nhold = 1\x1b[2J\n",
             "mcastd.conf:4: hold = 1?[2J: allowed is reports, or a duration of 0 to 7d, with one "
             "of the units ms, s, m, h, d\n");
@@ -277,7 +269,6 @@ static void reports__never_hold_control_characters(void **state)
 
 static void drop_ins__override_in_alphabetical_order(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
     write_text("conf.d/20-b.conf", "[vni]\nper_job = 3\n[cluster \"tuo\"]\nusers = 7\n");
     write_text("conf.d/10-a.conf", "[vni]\nper_job = 2\nhold = 1m\n");
@@ -296,7 +287,6 @@ static void drop_ins__override_in_alphabetical_order(void **state)
 
 static void drop_ins__faults_name_their_file(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
     write_text("conf.d/10-a.conf", "\n[vni]\nper_job = 9\n");
     refused(CLUSTER, "conf.d/10-a.conf:3: per_job = 9: allowed is a number of 0 to 4\n");
@@ -304,7 +294,6 @@ static void drop_ins__faults_name_their_file(void **state)
 
 static void missing_file__tells_how_to_make_one(void **state)
 {
-    (void)state;
     assert_int_equal(load(), ERROR_INVALID);
     assert_memory_equal(heard,
                         "mcastd.conf: cannot be read: No such file or directory; `mcastd "
@@ -315,7 +304,6 @@ static void missing_file__tells_how_to_make_one(void **state)
 /* F15: what is impossible is told when the configuration is read, not when a job starts. */
 static void sizing__must_be_possible(void **state)
 {
-    (void)state;
     assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"
                                        "[hwcoll]\nmin_nodes = 64\n"),
                      ERROR_INVALID);
@@ -325,7 +313,6 @@ static void sizing__must_be_possible(void **state)
 
 static void files_named__must_exist(void **state)
 {
-    (void)state;
     refused(CLUSTER "[fm]\nca = /nonexistent/ca\n[hwcoll]\njob_ca = /nonexistent/job-ca\n"
                     "[broker]\nsocket_group = no_such_group_here\nadmins = no_such_user_here\n",
             "mcastd.conf:8: group no_such_group_here is not known on this host: create it, or give "
@@ -340,7 +327,6 @@ static void files_named__must_exist(void **state)
 
 static void job_ca__follows_the_url(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *job_ca;
     } cases[] = {
@@ -365,7 +351,6 @@ static void job_ca__follows_the_url(void **state)
 /* B8: every user whom the kernel cannot name has this uid. */
 static void users__that_stand_for_unknown_ones_are_refused(void **state)
 {
-    (void)state;
     static const char *const users[] = {"nobody", "65534"};
     static const char *const forms[] = {
         "[broker]\nadmins = root\n  %s\n" CLUSTER,
@@ -386,7 +371,6 @@ static void users__that_stand_for_unknown_ones_are_refused(void **state)
 /* B8: -1, and numbers that would be cut to another user's. */
 static void ids__that_none_can_have_are_refused(void **state)
 {
-    (void)state;
     static const char *const numbers[] = {"4294967295", "4294967296", "18446744073709551616"};
     static const char *const keys[] = {"admins", "metrics_users", "socket_group"};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
@@ -412,7 +396,6 @@ static void ids__that_none_can_have_are_refused(void **state)
 /* F16: what jobs are told carries their tokens. */
 static void way_of_jobs__that_others_can_read(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *words;
         int rc;
@@ -444,7 +427,6 @@ static void way_of_jobs__that_others_can_read(void **state)
 
 static void urls__are_several_of_one_fabric(void **state)
 {
-    (void)state;
     assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = https://fmn1:8000 https://fmn2:8000/\n"
                                              "  https://fmn3:8000\nauth = none\n"),
                      0);
@@ -460,7 +442,6 @@ static void urls__are_several_of_one_fabric(void **state)
 /* Slurm's folders, as sites have them (fabric-manager.md, "Login"). */
 static void authdir__follows_auth(void **state)
 {
-    (void)state;
     (void)load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:1\nauth = oauth\n");
     assert_string_equal(config->fm_authdir, "/etc/wlm-client-auth");
     (void)load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:1\n");
@@ -478,7 +459,6 @@ static int load_as(uid_t user)
 /* B8: each file and the folder by itself, also where there are other faults. */
 static void files__that_others_can_change_are_no_configuration(void **state)
 {
-    (void)state;
     write_text("mcastd.conf", CLUSTER);
     assert_int_equal(load_as(geteuid()), 0);
     assert_string_equal(heard, "");
@@ -501,7 +481,6 @@ static void files__that_others_can_change_are_no_configuration(void **state)
 
 static void tcp__beyond_this_host_needs_tls(void **state)
 {
-    (void)state;
     refused(CLUSTER "[broker]\nlisten = 0.0.0.0:7470\n",
             "mcastd.conf:4: unencrypted connections are allowed on loopback only: set tls_cert and "
             "tls_key, or listen on 127.0.0.1, [::1] or localhost\n");
@@ -518,14 +497,12 @@ static void tcp__beyond_this_host_needs_tls(void **state)
 /* F14: without a minimum size a job may ask, but then the site has to say for how many. */
 static void sizing__that_serves_no_job_is_warned_of(void **state)
 {
-    (void)state;
     assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"), 0);
     assert_non_null(strstr(heard, "W mcastd.conf: no job can get multicast addresses"));
 }
 
 static void doubtful_settings__are_warned_of(void **state)
 {
-    (void)state;
     char text[512];
     (void)snprintf(text, sizeof text,
                    "[fm]\nurl = http://fmn:8000\nauthdir = %s\nverify = no\n"
@@ -545,7 +522,6 @@ static void doubtful_settings__are_warned_of(void **state)
 /* S6: which interconnect a cluster's jobs are on, and what they get on Omni-Path. */
 static void interconnects__are_configured(void **state)
 {
-    (void)state;
     assert_int_equal(load_text("[omnipath]\npartition_keys = 1-14\npartition_key_hold = 5m\n"
                                "service_level = 3\ncontexts = 16\n"
                                "opx_hfi_select = numa:0:0,numa:1:1\npsm3_nic = hfi1_*\n"
@@ -579,7 +555,6 @@ static void interconnects__are_configured(void **state)
 /* Allowed, but what was meant by it does not come about. */
 static void settings__without_effect_are_warned_of(void **state)
 {
-    (void)state;
     assert_int_equal(load_text("[broker]\nmunge_socket = /nowhere/munge\nadmins = root cert:ops\n"
                                "[fm]\nurl = https://localhost:1\nauth = none\n"
                                "[hwcoll]\naddresses_per_job = 8\ntotal_addresses = 4086\n"
@@ -604,7 +579,6 @@ static void settings__without_effect_are_warned_of(void **state)
 
 static void user__of_a_certificate_without_a_name_is_refused(void **state)
 {
-    (void)state;
     refused("[cluster \"elcap\"]\nusers = root, cert: ops\n",
             "mcastd.conf:2: after cert: the name in the certificate is missing: cert:NAME, without "
             "a blank\n"
@@ -616,7 +590,6 @@ static void user__of_a_certificate_without_a_name_is_refused(void **state)
 static void nodes__must_be_a_host_list(void **state)
 {
     static const char *const bad[] = {"elcap[1-", "elcap[9-1]", "elcap[1-99999999]"};
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char text[256], start[64];
         (void)snprintf(text, sizeof text, CLUSTER "nodes = %s\n", bad[i]);
@@ -631,7 +604,6 @@ static void nodes__must_be_a_host_list(void **state)
 /* One fault is one line: what seems to be missing because of it is not told too. */
 static void fault__is_not_told_again_as_what_is_missing(void **state)
 {
-    (void)state;
     refused(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n[hwcoll]\nmin_nodes = many\n",
             "mcastd.conf:7: min_nodes = many: allowed is a number of 1 to 1000000\n");
 }
@@ -639,7 +611,6 @@ static void fault__is_not_told_again_as_what_is_missing(void **state)
 /* A wrong file is told as such, not line for line. */
 static void file__of_another_kind_is_given_up(void **state)
 {
-    (void)state;
     char text[4096] = "";
     for (int i = 0; i < 500; i++)
         strcat(text, "\x7f"
@@ -659,7 +630,6 @@ static void file__of_another_kind_is_given_up(void **state)
 
 static void no_cluster__is_warned_of(void **state)
 {
-    (void)state;
     assert_int_equal(load_text(""), 0);
     assert_string_equal(heard,
                         "W mcastd.conf: no cluster is configured, so every reservation is refused: "
@@ -668,7 +638,6 @@ static void no_cluster__is_warned_of(void **state)
 
 static void too_many_clusters__are_refused(void **state)
 {
-    (void)state;
     char text[4096] = "";
     for (int i = 0; i <= CLUSTERS_MAX; i++) {
         size_t length = strlen(text);
@@ -692,7 +661,6 @@ static void uncomment(char *text)
 
 static void sample__is_a_configuration(void **state)
 {
-    (void)state;
     char *text;
     size_t length;
     FILE *out = open_memstream(&text, &length);
@@ -719,7 +687,6 @@ static void sample__is_a_configuration(void **state)
 
 static void help__explains_every_key(void **state)
 {
-    (void)state;
     char *text;
     size_t length, count;
     FILE *out = open_memstream(&text, &length);

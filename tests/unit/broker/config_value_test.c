@@ -12,7 +12,6 @@ static struct error err;
 
 static int open_config(void **state)
 {
-    (void)state;
     config = config_create();
     assert_non_null(config);
     return 0;
@@ -20,7 +19,6 @@ static int open_config(void **state)
 
 static int close_config(void **state)
 {
-    (void)state;
     config_destroy(config);
     return 0;
 }
@@ -48,7 +46,6 @@ static void refuses(const char *section, const char *name, const char *text, con
 
 static void duration__has_units(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t ms;
@@ -70,7 +67,6 @@ static void duration__has_units(void **state)
 /* F3: only a site that says so has VNIs freed by time. */
 static void duration__may_be_a_word(void **state)
 {
-    (void)state;
     assert_true(takes("vni", "hold", "reports"));
     assert_int_equal(config->core.vni_hold_ms, HOLD_UNTIL_REPORTED);
     char *text = config_value_text(key_of("vni", "hold"), config);
@@ -84,7 +80,6 @@ static void duration__may_be_a_word(void **state)
 /* F5: a site that has the older name keeps what it has set. */
 static void grace__has_an_older_name(void **state)
 {
-    (void)state;
     assert_true(takes("fm", "grace", "5s"));
     assert_int_equal(config->core.stray_grace_ms, 5000);
     assert_true(takes("fm", "stray_grace", "1d"));
@@ -94,7 +89,6 @@ static void grace__has_an_older_name(void **state)
 
 static void number__has_a_range(void **state)
 {
-    (void)state;
     assert_true(takes("vni", "per_job", "0"));
     assert_true(takes("vni", "per_job", "4"));
     assert_int_equal(config->core.vni_per_job, 4);
@@ -110,7 +104,6 @@ static void number__has_a_range(void **state)
 
 static void auto_number__is_zero(void **state)
 {
-    (void)state;
     assert_true(takes("hwcoll", "addresses_per_job", "23"));
     assert_int_equal(config->core.addresses_per_job, 23);
     assert_true(takes("hwcoll", "addresses_per_job", "auto"));
@@ -120,7 +113,6 @@ static void auto_number__is_zero(void **state)
 
 static void bool__is_yes_or_no(void **state)
 {
-    (void)state;
     assert_true(takes("fm", "verify", "no"));
     assert_false(config->fm_verify);
     assert_true(takes("fm", "verify", "yes"));
@@ -131,7 +123,6 @@ static void bool__is_yes_or_no(void **state)
 
 static void choice__takes_only_what_works(void **state)
 {
-    (void)state;
     assert_true(takes("state", "store", "memory"));
     assert_int_equal(config->store, CONFIG_STORE_MEMORY);
     refuses("state", "store", "etcd", "allowed is sqlite or memory");
@@ -148,7 +139,6 @@ static void choice__takes_only_what_works(void **state)
 /* F12 */
 static void classes__are_words(void **state)
 {
-    (void)state;
     const struct config_key *key = key_of("vni", "traffic_classes");
     assert_true(takes("vni", "traffic_classes", "bulk_data, best_effort,low_latency"));
     assert_int_equal(config->core.classes_default, TC_BULK_DATA | TC_BEST_EFFORT | TC_LOW_LATENCY);
@@ -170,7 +160,6 @@ static void classes__are_words(void **state)
 
 static void mode__is_octal(void **state)
 {
-    (void)state;
     assert_true(takes("broker", "socket_mode", "0660"));
     assert_int_equal(config->socket_mode, 0660);
     assert_true(takes("broker", "socket_mode", "600"));
@@ -182,7 +171,6 @@ static void mode__is_octal(void **state)
 
 static void path__is_absolute_and_fits(void **state)
 {
-    (void)state;
     char longest[200];
     memset(longest, 'x', sizeof longest);
     longest[0] = '/';
@@ -196,7 +184,6 @@ static void path__is_absolute_and_fits(void **state)
 
 static void url__loses_its_trailing_slash(void **state)
 {
-    (void)state;
     assert_true(takes("fm", "url", "https://api-gw/apis/fabric-manager/"));
     assert_string_equal(config->core.fm_urls[0], "https://api-gw/apis/fabric-manager");
     assert_false(takes("fm", "url", "fmn:8000"));
@@ -211,7 +198,6 @@ static void url__loses_its_trailing_slash(void **state)
 
 static void listen__is_an_address(void **state)
 {
-    (void)state;
     static const char *const good[] = {"127.0.0.1:7470",  "127.0.0.1:0",  "[::1]:7470",
                                        "localhost:65535", "127.1.2.3:1",  "0.0.0.0:7470",
                                        "[::]:7470",       "10.0.0.1:7470"};
@@ -229,7 +215,6 @@ static void listen__is_an_address(void **state)
 
 static void job_ca__is_a_word_or_a_path(void **state)
 {
-    (void)state;
     static const char *const good[] = {"auto", "yes", "no", "/etc/ca.pem"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
         assert_true(takes("hwcoll", "job_ca", good[i]));
@@ -238,7 +223,6 @@ static void job_ca__is_a_word_or_a_path(void **state)
 
 static void idset__replaces_or_goes_on(void **state)
 {
-    (void)state;
     const struct config_key *key = key_of("vni", "pool");
     assert_true(takes("vni", "pool", "100-199,"));
     assert_int_equal(config->core.vni_pool.count, 100);
@@ -255,7 +239,6 @@ static void idset__replaces_or_goes_on(void **state)
 
 static void users__replace_or_go_on(void **state)
 {
-    (void)state;
     const struct config_key *key = key_of("broker", "admins");
     assert_true(takes("broker", "admins", "root, flux\tslurm,"));
     assert_string_equal(config->admins[0], "root");
@@ -272,7 +255,6 @@ static void users__replace_or_go_on(void **state)
 /* No shell: what only a shell would understand is told, not run. */
 static void command__is_a_path_and_words(void **state)
 {
-    (void)state;
     const struct config_key *key = key_of("cluster", "list_command");
     struct config_cluster *cluster = &config->clusters[0];
     assert_int_equal(
@@ -301,7 +283,6 @@ static void command__is_a_path_and_words(void **state)
 /* One table makes everything: so each row must be whole. */
 static void table__is_whole(void **state)
 {
-    (void)state;
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {

@@ -1,17 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/broker/datagrams.h"
+#include "tests/unit/unit.h"
 
 #include "broker/log/log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -38,7 +30,6 @@ void datagrams_bind(const char *name)
 
 int datagrams_open(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/mcast-datagrams-XXXXXX");
     assert_non_null(mkdtemp(folder));
     (void)snprintf(datagrams_path, sizeof datagrams_path, "%s/socket", folder);
@@ -48,7 +39,6 @@ int datagrams_open(void **state)
 
 int datagrams_close(void **state)
 {
-    (void)state;
     unsetenv("JOURNAL_STREAM");
     log_open(LOG_JOURNAL_SOCKET);
     close(listener);

@@ -73,7 +73,6 @@ static const char *await_event(const char *word)
 
 static void job__can_be_followed_by_its_fields(void **state)
 {
-    (void)state;
     reserve("f1", 1);
     const char *message = await_event("reserved");
     assert_memory_equal(message, "MESSAGE=elcap-f1: reserved", 26);
@@ -88,7 +87,6 @@ static void job__can_be_followed_by_its_fields(void **state)
 
 static void trace__has_the_job_it_is_about(void **state)
 {
-    (void)state;
     struct effect effect = {.kind = EFFECT_TRACE,
                             .u.trace = {.level = LOG_WARNING,
                                         .text = "gone -> lost",
@@ -109,7 +107,6 @@ static void trace__has_the_job_it_is_about(void **state)
 /* Whatever many jobs meet at once, the link's trouble is still told. */
 static void flood_of_jobs__does_not_hide_the_link(void **state)
 {
-    (void)state;
     struct effect effect = {
         .kind = EFFECT_TRACE,
         .u.trace = {
@@ -128,7 +125,6 @@ static void flood_of_jobs__does_not_hide_the_link(void **state)
 /* One loss, one line: the core's own, at the level that it has. */
 static void trouble__is_told_once(void **state)
 {
-    (void)state;
     struct core_config config;
     coreconfig_init(&config);
     strcpy(config.clusters[0].name, "elcap");
@@ -156,7 +152,6 @@ static void trouble__is_told_once(void **state)
 
 static void level__keeps_events_out(void **state)
 {
-    (void)state;
     log_set_level(LOG_NOTICE);
     reserve("f1", 1);
     assert_string_equal(datagrams_next(), "");

@@ -122,7 +122,6 @@ static void on_step(void *arg, struct core_event *event)
 
 static int open_fabric(void **state)
 {
-    (void)state;
     struct fmapi_options options = {.urls = {"http://one", "http://two"}};
     struct error err;
     heard[0] = '\0';
@@ -142,7 +141,6 @@ static void on_closed(void *arg)
 
 static int close_fabric(void **state)
 {
-    (void)state;
     fabric_destroy(fabric, on_closed, NULL);
     (void)uv_run(&broker_loop, UV_RUN_DEFAULT);
     assert_int_equal(times_closed, 1);
@@ -198,7 +196,6 @@ static void login(uint32_t url)
 
 static void call__comes_back_with_what_came_of_it(void **state)
 {
-    (void)state;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     assert_string_equal(heard, "");
     reply(FM_OK, "secret", "200");
@@ -216,7 +213,6 @@ static void call__comes_back_with_what_came_of_it(void **state)
 /* core.h: CORE_CALL_DONE exactly once for each EFFECT_CALL, whatever happens. */
 static void call_that_cannot_begin__comes_back_once_and_later(void **state)
 {
-    (void)state;
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
     call(5, FMCALL_RESERVE, "elcap-1", 23);
@@ -233,7 +229,6 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
 
 static void list__brings_names_and_one_end(void **state)
 {
-    (void)state;
     list(9);
     const char *names[] = {"elcap-1", "elcap-2"};
     transport.page(transport.arg, names, 2);
@@ -245,7 +240,6 @@ static void list__brings_names_and_one_end(void **state)
 
 static void login__tells_why_not(void **state)
 {
-    (void)state;
     login(1);
     assert_int_equal(transport.url, 1);
     transport.login(transport.arg, ERROR_REFUSED, "passwd: others may read it");
@@ -257,7 +251,6 @@ static void login__tells_why_not(void **state)
 
 static void destroy__says_nothing_of_what_is_under_way(void **state)
 {
-    (void)state;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
@@ -273,7 +266,6 @@ static int close_silent_fabric(void **state)
 
 static void create__tells_what_the_transport_refuses(void **state)
 {
-    (void)state;
     struct fmapi_options options = {0};
     struct error err;
     assert_null(fabric_create(&broker_loop, &options, on_step, NULL, &err));
@@ -292,7 +284,6 @@ static void change_to(const char *url, const char *other)
 /* What is under way comes back once, from where it went; what begins goes the new way. */
 static void change__drains_the_old(void **state)
 {
-    (void)state;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
     call(6, FMCALL_RESERVE, "elcap-2", 23);
@@ -309,7 +300,6 @@ static void change__drains_the_old(void **state)
 
 static void change__closes_at_once_what_is_idle(void **state)
 {
-    (void)state;
     change_to("http://three", NULL);
     turns();
     assert_false(apis[0].alive);
@@ -318,7 +308,6 @@ static void change__closes_at_once_what_is_idle(void **state)
 
 static void change__keeps_the_url_in_use(void **state)
 {
-    (void)state;
     login(1); /* two */
     transport.login(transport.arg, 0, NULL);
     change_to("http://zero", "http://two");
@@ -336,7 +325,6 @@ static void change__keeps_the_url_in_use(void **state)
 /* Its words may have waited for the disk while the list became shorter. */
 static void login_at_a_former_url__goes_to_the_first(void **state)
 {
-    (void)state;
     change_to("http://three", NULL);
     login(1);
     assert_int_equal(transport.url, 0);
@@ -347,7 +335,6 @@ static void login_at_a_former_url__goes_to_the_first(void **state)
 /* A login at the old one counts for the core as any other, and keeps it alive until then. */
 static void change__lets_a_login_end(void **state)
 {
-    (void)state;
     login(0);
     change_to("http://three", NULL);
     turns();
@@ -360,7 +347,6 @@ static void change__lets_a_login_end(void **state)
 
 static void change_to_none__fails_what_comes_and_back(void **state)
 {
-    (void)state;
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
     call(5, FMCALL_RESERVE, "elcap-1", 23);
@@ -381,7 +367,6 @@ static void change_to_none__fails_what_comes_and_back(void **state)
 
 static void refused_change__changes_nothing(void **state)
 {
-    (void)state;
     struct fmapi_options options = {0};
     struct error err;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
@@ -395,7 +380,6 @@ static void refused_change__changes_nothing(void **state)
 
 static void counters__go_on_over_a_change(void **state)
 {
-    (void)state;
     struct fmapi_counters sum;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
@@ -410,7 +394,6 @@ static void counters__go_on_over_a_change(void **state)
 
 static void destroy__closes_what_still_drains(void **state)
 {
-    (void)state;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
     list(9);

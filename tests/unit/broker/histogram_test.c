@@ -6,7 +6,6 @@
 
 static void histogram__bounds_rise(void **state)
 {
-    (void)state;
     const enum histogram_scale scales[] = {HISTOGRAM_TIMES, HISTOGRAM_SIZES};
     for (size_t i = 0; i < 2; i++) {
         size_t bounds = histogram_bounds(scales[i]);
@@ -19,7 +18,6 @@ static void histogram__bounds_rise(void **state)
 /* "le" means less or equal: a value on a bound is below it. */
 static void histogram__value_on_a_bound_is_in_its_bucket(void **state)
 {
-    (void)state;
     for (size_t b = 0; b < histogram_bounds(HISTOGRAM_TIMES); b++) {
         struct histogram times = {0};
         uint64_t bound = histogram_bound(HISTOGRAM_TIMES, b);
@@ -33,7 +31,6 @@ static void histogram__value_on_a_bound_is_in_its_bucket(void **state)
 
 static void histogram__value_above_all_bounds_is_in_the_last(void **state)
 {
-    (void)state;
     struct histogram sizes = {.scale = HISTOGRAM_SIZES};
     histogram_add(&sizes, 1000000);
     assert_int_equal(sizes.buckets[HISTOGRAM_BOUNDS], 1);
@@ -42,7 +39,6 @@ static void histogram__value_above_all_bounds_is_in_the_last(void **state)
 
 static void histogram__counts_and_sums(void **state)
 {
-    (void)state;
     struct histogram times = {0};
     uint64_t all = 0;
     histogram_add(&times, 90);
@@ -57,7 +53,6 @@ static void histogram__counts_and_sums(void **state)
 
 static void histogram__negative_value_counts_as_nothing(void **state)
 {
-    (void)state;
     struct histogram times = {0};
     histogram_add(&times, -7);
     assert_int_equal(times.count, 1);
@@ -69,7 +64,6 @@ enum { MINUTE = 60000 };
 
 static void peak__empty_is_nothing(void **state)
 {
-    (void)state;
     struct peak peak = {0};
     assert_int_equal(peak_value(&peak, 0), 0);
     assert_int_equal(peak_value(&peak, 1000LL * MINUTE), 0);
@@ -77,7 +71,6 @@ static void peak__empty_is_nothing(void **state)
 
 static void peak__largest_of_the_window(void **state)
 {
-    (void)state;
     struct peak peak = {0};
     peak_add(&peak, 10 * MINUTE, 5);
     peak_add(&peak, 10 * MINUTE + 1, 9);
@@ -87,7 +80,6 @@ static void peak__largest_of_the_window(void **state)
 
 static void peak__is_forgotten_after_five_minutes(void **state)
 {
-    (void)state;
     struct peak peak = {0};
     peak_add(&peak, 10 * MINUTE, 9);
     peak_add(&peak, 12 * MINUTE, 7);
@@ -99,7 +91,6 @@ static void peak__is_forgotten_after_five_minutes(void **state)
 /* Slots are used again: what they held minutes ago must not come back. */
 static void peak__gap_of_any_length_leaves_nothing_behind(void **state)
 {
-    (void)state;
     for (int gap = 5; gap < 23; gap++) {
         struct peak peak = {0};
         for (int minute = 0; minute < 5; minute++)

@@ -37,7 +37,6 @@ static const char *read_pieces(const char *text, size_t length, size_t piece)
 
 static void ids__are_one_a_line(void **state)
 {
-    (void)state;
     READS("", "");
     READS("\n\n \t \r\n\n", "");
     READS("17\n18\n", "17 18 ");
@@ -51,7 +50,6 @@ static void ids__are_one_a_line(void **state)
 /* printf without a newline is no truncation: the exit status tells that. */
 static void last_line__need_not_end(void **state)
 {
-    (void)state;
     READS("17\n18", "17 18 ");
     READS("17", "17 ");
     READS("17\r", "17 ");
@@ -60,7 +58,6 @@ static void last_line__need_not_end(void **state)
 /* One job arrives as ƒ… or f…. */
 static void flux_ids__are_as_reserved(void **state)
 {
-    (void)state;
     READS("\xc6\x92Lxs7\nfLxs8\n", "fLxs7 fLxs8 ");
     READS(" \xc6\x92"
           "A \r\n",
@@ -71,7 +68,6 @@ static void flux_ids__are_as_reserved(void **state)
 /* Taken for names of other jobs, they would leave out all that run. */
 static void flux_ids__of_other_forms_are_refused(void **state)
 {
-    (void)state;
     static const char why[] =
         "is a Flux job id in a form that jobs are not reserved under; print {id.f58plain}";
     char expected[256];
@@ -94,7 +90,6 @@ static void flux_ids__of_other_forms_are_refused(void **state)
 
 static void one_bad_line__makes_it_worthless(void **state)
 {
-    (void)state;
     READS("17\n18 19\n20\n", NO_ID("2", "18 19"));
     READS("JOBID\tUSER\n", NO_ID("1", "JOBID?USER"));
     READS("\n\n17\nslurm_load_jobs error: x\n", NO_ID("4", "slurm_load_jobs error: x"));
@@ -109,7 +104,6 @@ static void one_bad_line__makes_it_worthless(void **state)
 
 static void long_lines__are_refused_and_cut(void **state)
 {
-    (void)state;
     char line[160], expected[sizeof line + 1];
     memset(line, 'x', sizeof line);
     line[128] = '\0';
@@ -122,7 +116,6 @@ static void long_lines__are_refused_and_cut(void **state)
 
 static void limits__have_names(void **state)
 {
-    (void)state;
     struct joblines lines = {0};
     struct error err = {0};
     char text[7 * 1000 + 1];

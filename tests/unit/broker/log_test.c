@@ -16,7 +16,6 @@ static const char *formatted(const char *text)
 
 static void line__has_time_and_level(void **state)
 {
-    (void)state;
     char out[256];
     size_t length = log_format(out, sizeof out, LOG_WARNING, 1714564800250, "disk full records=3");
     assert_string_equal(out, "2024-05-01T12:00:00.250Z warning disk full records=3\n");
@@ -25,7 +24,6 @@ static void line__has_time_and_level(void **state)
 
 static void line__has_a_priority_for_the_journal(void **state)
 {
-    (void)state;
     char out[256];
     (void)log_format(out, sizeof out, LOG_WARNING, -1, "disk full");
     assert_string_equal(out, "<4>disk full\n");
@@ -35,13 +33,11 @@ static void line__has_a_priority_for_the_journal(void **state)
  */
 static void line__stays_one_line(void **state)
 {
-    (void)state;
     assert_string_equal(formatted("a\nb\r\tc\x1b[2J\x7f"), "<6>a\\x0ab\\x0d\\x09c\\x1b[2J\\x7f\n");
 }
 
 static void line__keeps_utf8_and_escapes_what_is_not(void **state)
 {
-    (void)state;
     assert_string_equal(formatted("gone \xe2\x86\x92 released \xc3\xa9 \xf0\x9f\x8c\x8d"),
                         "<6>gone \xe2\x86\x92 released \xc3\xa9 \xf0\x9f\x8c\x8d\n");
     assert_string_equal(formatted("\xff\xc3"), "<6>\\xff\\xc3\n"); /* no UTF-8, cut short */
@@ -53,7 +49,6 @@ static void line__keeps_utf8_and_escapes_what_is_not(void **state)
 
 static void line__is_cut_and_says_so(void **state)
 {
-    (void)state;
     char text[5000], out[LOG_LINE_MAX];
     memset(text, 'x', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -95,7 +90,6 @@ static void two_levels(void)
 
 static void level__decides_what_is_written(void **state)
 {
-    (void)state;
     char out[512];
     capture(out, sizeof out, two_levels);
     assert_null(strstr(out, "not this"));
@@ -116,7 +110,6 @@ static void under_the_journal(void)
 
 static void journal__is_known_by_its_very_stream(void **state)
 {
-    (void)state;
     char out[512];
     capture(out, sizeof out, under_the_journal);
     assert_memory_equal(out, "<5>hello\n", 9);
@@ -138,7 +131,6 @@ static void two_messages(void)
 /* Nothing that a client says can forge a field, or a second message. */
 static void journal__gets_fields(void **state)
 {
-    (void)state;
     char out[512];
     capture(out, sizeof out, two_messages);
     assert_string_equal(out, "");
@@ -162,7 +154,6 @@ static void a_long_message(void)
 
 static void journal__gets_long_messages_cut(void **state)
 {
-    (void)state;
     char out[512];
     capture(out, sizeof out, a_long_message);
     const char *message = datagrams_next();
@@ -179,7 +170,6 @@ static void one_message(void)
 
 static void journal_that_is_away__is_told_on_stderr(void **state)
 {
-    (void)state;
     char out[512];
     capture(out, sizeof out, one_message);
     assert_string_equal(out, "<5>hello\n");
@@ -197,7 +187,6 @@ static void a_flood(void)
 /* It never waits: the queue of the journal's socket is short (net.unix.max_dgram_qlen). */
 static void journal_that_is_busy__is_not_waited_for(void **state)
 {
-    (void)state;
     char out[512];
     unsigned taken = 0, lost = 0;
     capture(out, sizeof out, a_flood);
@@ -238,7 +227,6 @@ static unsigned count(const char *text, const char *words)
 
 static void flood__is_cut_but_for_debug(void **state)
 {
-    (void)state;
     static char out[256 * 1024];
     capture(out, sizeof out, a_flood_and_one_more);
     assert_in_range(count(out, " warning flood "), 100, 500);
@@ -248,7 +236,6 @@ static void flood__is_cut_but_for_debug(void **state)
 
 static void levels__have_words(void **state)
 {
-    (void)state;
     for (int level = LOG_ERR; level <= LOG_DEBUG; level++)
         assert_int_equal(log_level_of(log_level_word(level)), level);
     assert_int_equal(log_level_of("loud"), -1);

@@ -12,7 +12,6 @@ static const char one, other;
 
 static int empty(void **state)
 {
-    (void)state;
     memset(&limit, 0, sizeof limit);
     heard[0] = '\0';
     return 0;
@@ -36,14 +35,12 @@ static unsigned taken(const void *kind, unsigned n, int64_t now_ms)
 
 static void burst__is_written_whole(void **state)
 {
-    (void)state;
     assert_int_equal(taken(&one, LOGLIMIT_BURST, 1000), LOGLIMIT_BURST);
     assert_int_equal(taken(&one, 50, 1000), 0);
 }
 
 static void rate__is_what_a_flood_gets(void **state)
 {
-    (void)state;
     (void)taken(&one, LOGLIMIT_BURST, 1000);
     unsigned count = 0;
     for (int64_t ms = 1000; ms < 11000; ms += 10) /* 1000 lines in ten seconds */
@@ -53,14 +50,12 @@ static void rate__is_what_a_flood_gets(void **state)
 
 static void kinds__do_not_share(void **state)
 {
-    (void)state;
     (void)taken(&one, 10000, 1000);
     assert_int_equal(taken(&other, 1, 1000), 1);
 }
 
 static void left_out__is_told_once_with_a_sample(void **state)
 {
-    (void)state;
     (void)taken(&one, LOGLIMIT_BURST + 7, 1000);
     loglimit_settle(&limit, 1000, tell, NULL); /* no room yet: the flood goes on */
     assert_string_equal(heard, "");
@@ -72,7 +67,6 @@ static void left_out__is_told_once_with_a_sample(void **state)
 
 static void quiet__fills_the_bucket_again(void **state)
 {
-    (void)state;
     (void)taken(&one, LOGLIMIT_BURST + 1, 1000);
     assert_int_equal(taken(&one, LOGLIMIT_BURST, 1000 + 1000 * LOGLIMIT_BURST / LOGLIMIT_RATE),
                      LOGLIMIT_BURST);
@@ -82,7 +76,6 @@ static void quiet__fills_the_bucket_again(void **state)
 
 static void more_kinds_than_places__are_written(void **state)
 {
-    (void)state;
     static const char addresses[4 * LOGLIMIT_KINDS];
     for (size_t i = 0; i < sizeof addresses; i++)
         assert_true(loglimit_take(&limit, &addresses[i], 1000, "once"));

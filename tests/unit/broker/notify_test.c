@@ -33,7 +33,6 @@ static struct notify opened(void)
 
 static void words__arrive_as_one_datagram(void **state)
 {
-    (void)state;
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     assert_true(notify.fd >= 0);
@@ -48,7 +47,6 @@ static void words__arrive_as_one_datagram(void **state)
 /* The name of an abstract socket ends where its length says, not at a NUL. */
 static void abstract_socket__is_reached(void **state)
 {
-    (void)state;
     char name[64];
     (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
     bind_to(name);
@@ -60,7 +58,6 @@ static void abstract_socket__is_reached(void **state)
 
 static void no_socket__is_silence(void **state)
 {
-    (void)state;
     struct notify notify = opened();
     assert_false(notify.fd >= 0);
     (void)notify_send(&notify, true, "READY=1");
@@ -72,7 +69,6 @@ static void no_socket__is_silence(void **state)
 
 static void odd_socket__is_told_and_silence(void **state)
 {
-    (void)state;
     struct notify notify;
     struct error err;
     char longest[200];
@@ -92,7 +88,6 @@ static void odd_socket__is_told_and_silence(void **state)
 /* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
 static void reloading__tells_the_moment(void **state)
 {
-    (void)state;
     struct timespec before, after;
     unsigned long long moment = 0;
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
@@ -123,7 +118,6 @@ static uint64_t watchdog_with(const char *usec, const char *pid)
 
 static void watchdog__is_ours_when_it_names_us(void **state)
 {
-    (void)state;
     char self[32];
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
     (void)snprintf(self, sizeof self, "%d", (int)getpid());
@@ -138,7 +132,6 @@ static void watchdog__is_ours_when_it_names_us(void **state)
 
 static void hint__never_waits(void **state)
 {
-    (void)state;
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
     unsigned sent = 0;

@@ -23,7 +23,6 @@ static struct statusline quiet(void)
 
 static void healthy__tells_link_and_numbers(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     size_t first = statusline_format(&facts, line);
     assert_string_equal(line, "Fabric manager https://fmn:8000 is up. 12 jobs, 3 being released, "
@@ -33,7 +32,6 @@ static void healthy__tells_link_and_numbers(void **state)
 
 static void numbers__do_not_change_the_first_part(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     char before[STATUSLINE_SIZE];
     size_t first = statusline_format(&facts, before);
@@ -44,7 +42,6 @@ static void numbers__do_not_change_the_first_part(void **state)
 
 static void trouble__comes_first(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
     facts.core.link_error = "Could not connect to server";
@@ -61,7 +58,6 @@ static void trouble__comes_first(void **state)
 /* B11 */
 static void alarm__comes_before_all(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     struct alarm conflict = {
         .kind = ALARM_NAME_CONFLICT, .cluster = "elcap", .detail = "elcap-7 has another token"};
@@ -82,7 +78,6 @@ static void alarm__comes_before_all(void **state)
 
 static void no_fabric_manager__is_no_trouble(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
     facts.core.link_url = "";
@@ -94,7 +89,6 @@ static void no_fabric_manager__is_no_trouble(void **state)
 /* A second line would be another word to the service manager (sd_notify(3)). */
 static void foreign_words__stay_in_the_line(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
     facts.core.link_error = "sorry\nMAINPID=1\x1b[2J";
@@ -105,7 +99,6 @@ static void foreign_words__stay_in_the_line(void **state)
 
 static void long_words__are_cut_before_the_numbers(void **state)
 {
-    (void)state;
     struct statusline facts = quiet();
     char words[ERROR_TEXT_SIZE];
     memset(words, '\x01', sizeof words - 1);

@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/findings.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const char *text_at(const json_t *all, size_t index, const char *name)
 {
@@ -16,7 +10,6 @@ static const char *text_at(const json_t *all, size_t index, const char *name)
 
 static void findings__the_worst_come_first(void **state)
 {
-    (void)state;
     struct findings *findings = findings_create();
     findings_add(findings, FINDING_OK, "a", NULL, "fine");
     findings_add(findings, FINDING_PROBLEM, "b", "mend it", "%d broken", 3);
@@ -37,7 +30,6 @@ static void findings__the_worst_come_first(void **state)
 /* A broker of another version, or something that is none. */
 static void findings__of_a_broker_are_taken_as_they_come(void **state)
 {
-    (void)state;
     static const char sent[] =
         "[{\"check\":\"link\",\"level\":\"problem\",\"finding\":\"down\\u001b[2J\",\"advice\":null}"
         ","
@@ -60,7 +52,6 @@ static void findings__of_a_broker_are_taken_as_they_come(void **state)
 
 static void findings__names_that_are_no_utf8_break_nothing(void **state)
 {
-    (void)state;
     struct findings *findings = findings_create();
     char long_text[4096];
     memset(long_text, 'x', sizeof long_text);
@@ -77,12 +68,6 @@ static void findings__names_that_are_no_utf8_break_nothing(void **state)
     findings_destroy(findings);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(findings__the_worst_come_first),
-        cmocka_unit_test(findings__of_a_broker_are_taken_as_they_come),
-        cmocka_unit_test(findings__names_that_are_no_utf8_break_nothing),
-    };
-    return cmocka_run_group_tests_name("cli_findings", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(findings__the_worst_come_first),
+          cmocka_unit_test(findings__of_a_broker_are_taken_as_they_come),
+          cmocka_unit_test(findings__names_that_are_no_utf8_break_nothing))

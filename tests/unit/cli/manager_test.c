@@ -2,22 +2,13 @@
 /* What mcastctl check slurm says of the broker's answers (F23). */
 
 #include "cli/doctor/doctor.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
+#include "tests/unit/unit.h"
 
 static struct findings *findings;
 static json_t *facts;
 
 static int setup(void **state)
 {
-    (void)state;
     findings = findings_create();
     facts = json_pack("{s:s,s:s,s:s,s:s,s:s}", "cluster", "elcap", "hooks", "/hooks", "user", "",
                       "controller", "yes", "node", "yes");
@@ -26,7 +17,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     findings_destroy(findings);
     json_decref(facts);
     return 0;
@@ -69,7 +59,6 @@ static void judge_broker(const char *whoami, const char *status)
 
 static void manager__is_or_is_not_the_caller(void **state)
 {
-    (void)state;
     set_fact("user", "slurm(64030)");
     judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[\"a\",\"elcap\"]}",
                  "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,\"list_failures\":0}]}");
@@ -106,10 +95,4 @@ static void manager__is_or_is_not_the_caller(void **state)
     expect("broker", "ok", "it answers", NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown))

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/program.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void program__keeps_what_is_said_and_its_exit_status(void **state)
 {
-    (void)state;
     char out[64];
     const char *const echo[] = {"echo", "one", "two", NULL};
     assert_int_equal(program_run(echo, NULL, out, sizeof out), 0);
@@ -25,7 +19,6 @@ static void program__keeps_what_is_said_and_its_exit_status(void **state)
 
 static void program__keeps_standard_error_too(void **state)
 {
-    (void)state;
     char out[128];
     const char *const cat[] = {"cat", "/nonexistent", NULL};
     assert_true(program_run(cat, NULL, out, sizeof out) > 0);
@@ -34,7 +27,6 @@ static void program__keeps_standard_error_too(void **state)
 
 static void program__cuts_what_is_too_long(void **state)
 {
-    (void)state;
     char out[100];
     const char *const seq[] = {"seq", "1", "100000", NULL};
     assert_int_equal(program_run(seq, NULL, out, sizeof out), 0);
@@ -44,7 +36,6 @@ static void program__cuts_what_is_too_long(void **state)
 
 static void program__that_is_not_there(void **state)
 {
-    (void)state;
     char out[16];
     const char *const none[] = {"mcast-no-such-program", NULL};
     const char *const path[] = {"/nonexistent/program", NULL};
@@ -57,21 +48,13 @@ static void program__that_is_not_there(void **state)
 /* Words are words: no shell reads them. */
 static void program__asks_no_shell(void **state)
 {
-    (void)state;
     char out[64];
     const char *const echo[] = {"echo", "$HOME; `id`", NULL};
     assert_int_equal(program_run(echo, NULL, out, sizeof out), 0);
     assert_string_equal(out, "$HOME; `id`\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(program__keeps_what_is_said_and_its_exit_status),
-        cmocka_unit_test(program__keeps_standard_error_too),
-        cmocka_unit_test(program__cuts_what_is_too_long),
-        cmocka_unit_test(program__that_is_not_there),
-        cmocka_unit_test(program__asks_no_shell),
-    };
-    return cmocka_run_group_tests_name("cli_program", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(program__keeps_what_is_said_and_its_exit_status),
+          cmocka_unit_test(program__keeps_standard_error_too),
+          cmocka_unit_test(program__cuts_what_is_too_long),
+          cmocka_unit_test(program__that_is_not_there), cmocka_unit_test(program__asks_no_shell))

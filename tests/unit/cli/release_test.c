@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/doctor.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void release__is_found_in_what_programs_say(void **state)
 {
-    (void)state;
     static const struct {
         const char *said;
         struct release release;
@@ -32,7 +26,6 @@ static void release__is_found_in_what_programs_say(void **state)
 
 static void release__compares_by_number_not_by_text(void **state)
 {
-    (void)state;
     static const char *const ascending[] = {"1.9.0",   "1.21.0",  "2.0.0",
                                             "2.0.0.1", "23.02.8", "23.11.0"};
     for (size_t i = 0; i + 1 < sizeof ascending / sizeof ascending[0]; i++) {
@@ -65,7 +58,6 @@ static void judged(const char *name, const char *number, size_t problems, size_t
 /* The edges of each range: the last bad release and the first good one. */
 static void release__judges_at_the_edges(void **state)
 {
-    (void)state;
     judged("slurm", "23.02.7", 1, 0, 0); /* CVE-2024-42511 */
     judged("slurm", "23.02.8", 0, 0, 1);
     judged("slurm", "23.11.8", 1, 2, 0); /* and its state, and its names */
@@ -95,12 +87,6 @@ static void release__judges_at_the_edges(void **state)
     judged("something-else", "1.0", 0, 0, 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(release__is_found_in_what_programs_say),
-        cmocka_unit_test(release__compares_by_number_not_by_text),
-        cmocka_unit_test(release__judges_at_the_edges),
-    };
-    return cmocka_run_group_tests_name("cli_release", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(release__is_found_in_what_programs_say),
+          cmocka_unit_test(release__compares_by_number_not_by_text),
+          cmocka_unit_test(release__judges_at_the_edges))

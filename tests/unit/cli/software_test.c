@@ -3,15 +3,7 @@
 
 #include "cli/doctor/doctor.h"
 #include "tests/system/rig/folder.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
+#include "tests/unit/unit.h"
 
 static bool is_installed(const char *folders)
 {
@@ -23,7 +15,6 @@ static bool is_installed(const char *folders)
 
 static void software__looks_where_slurm_does(void **state)
 {
-    (void)state;
     char folder[FOLDER_PATH_SIZE], folders[256];
     assert_int_equal(folder_create(folder), 0);
     snprintf(folders, sizeof folders, "/nowhere:%s:/usr", folder);
@@ -35,8 +26,4 @@ static void software__looks_where_slurm_does(void **state)
     folder_destroy(folder);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(software__looks_where_slurm_does)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(software__looks_where_slurm_does))

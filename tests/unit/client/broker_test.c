@@ -5,18 +5,13 @@
 
 #include "client/calls/field.h"
 #include "client/handle.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define REQUEST(path)                                                                              \
     "GET " path " HTTP/1.1\r\nHost: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION              \
@@ -515,23 +510,18 @@ static void broker__a_server_of_another_user(void **state)
     expect_answer(&asked);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(broker__an_answer_byte_by_byte, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__a_connection_is_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__a_connection_is_not_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__a_kept_connection_dies, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__broken_off, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__no_mcastd, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__a_long_request, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__an_early_answer, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__nobody_there, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__no_answer_in_time, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__no_room_for_another_connection, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__cancelled, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__each_has_its_limit, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(broker__a_server_of_another_user, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(broker__an_answer_byte_by_byte, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__a_connection_is_kept, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__a_connection_is_not_kept, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__a_kept_connection_dies, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__broken_off, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__no_mcastd, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__a_long_request, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__an_early_answer, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__nobody_there, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__no_answer_in_time, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__no_room_for_another_connection, set_up,
+                                          tear_down),
+          cmocka_unit_test_setup_teardown(broker__cancelled, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__each_has_its_limit, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(broker__a_server_of_another_user, set_up, tear_down))

@@ -1,21 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/handle.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 static char folder[] = "/tmp/mcast-credentials-XXXXXX";
 static char pem[64];
 
 static int make_file(void **state)
 {
-    (void)state;
     unsetenv("MCAST_CACERT");
     unsetenv("MCAST_CERT");
     unsetenv("MCAST_KEY");
@@ -29,13 +23,11 @@ static int make_file(void **state)
 
 static int remove_file(void **state)
 {
-    (void)state;
     return unlink(pem) == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
 static void credentials__empty_ones_are_fine_and_want_munge(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     assert_int_equal(credentials_settle(mine, NULL), 0);
@@ -47,7 +39,6 @@ static void credentials__empty_ones_are_fine_and_want_munge(void **state)
 /* A certificate is a proof already; two that disagree would only confuse. */
 static void credentials__certificate_or_munge(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     assert_int_equal(mcast_set_certificate(&own, pem, pem, NULL), 0);
@@ -63,7 +54,6 @@ static void credentials__certificate_or_munge(void **state)
 /* It becomes a line of a header. */
 static void credentials__node_is_a_name(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
@@ -79,7 +69,6 @@ static void credentials__node_is_a_name(void **state)
 
 static void credentials__what_is_set_goes_before_the_environment(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     setenv("MCAST_CACERT", "/env/ca", 1);
@@ -105,7 +94,6 @@ static void credentials__what_is_set_goes_before_the_environment(void **state)
 
 static void credentials__a_certificate_needs_its_key(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
@@ -122,7 +110,6 @@ static void credentials__a_certificate_needs_its_key(void **state)
 /* Whoever can read the key can pretend to be its owner. */
 static void credentials__refuse_a_key_that_is_open_to_others(void **state)
 {
-    (void)state;
     static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601, 0644, 0777};
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -143,7 +130,6 @@ static void credentials__refuse_a_key_that_is_open_to_others(void **state)
 
 static void credentials__name_a_file_that_will_not_do(void **state)
 {
-    (void)state;
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
     struct mcast_error error;
@@ -161,16 +147,11 @@ static void credentials__name_a_file_that_will_not_do(void **state)
     credentials_release(mine);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credentials__empty_ones_are_fine_and_want_munge),
-        cmocka_unit_test(credentials__certificate_or_munge),
-        cmocka_unit_test(credentials__node_is_a_name),
-        cmocka_unit_test(credentials__what_is_set_goes_before_the_environment),
-        cmocka_unit_test(credentials__a_certificate_needs_its_key),
-        cmocka_unit_test(credentials__refuse_a_key_that_is_open_to_others),
-        cmocka_unit_test(credentials__name_a_file_that_will_not_do),
-    };
-    return cmocka_run_group_tests_name("client_credentials", tests, make_file, remove_file);
-}
+UNIT_GROUP(make_file, remove_file,
+           cmocka_unit_test(credentials__empty_ones_are_fine_and_want_munge),
+           cmocka_unit_test(credentials__certificate_or_munge),
+           cmocka_unit_test(credentials__node_is_a_name),
+           cmocka_unit_test(credentials__what_is_set_goes_before_the_environment),
+           cmocka_unit_test(credentials__a_certificate_needs_its_key),
+           cmocka_unit_test(credentials__refuse_a_key_that_is_open_to_others),
+           cmocka_unit_test(credentials__name_a_file_that_will_not_do))

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/transport/peer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void accept_url(const char *url, const char *socket, const char *base, const char *name)
 {
@@ -28,7 +23,6 @@ static void refuse_url(const char *url)
 
 static void endpoint__takes_sockets(void **state)
 {
-    (void)state;
     accept_url("/run/mcastd/mcastd.sock", "/run/mcastd/mcastd.sock", "http://localhost",
                "/run/mcastd/mcastd.sock");
     accept_url("unix:/tmp/a b.sock", "/tmp/a b.sock", "http://localhost", "/tmp/a b.sock");
@@ -36,7 +30,6 @@ static void endpoint__takes_sockets(void **state)
 
 static void endpoint__takes_hosts(void **state)
 {
-    (void)state;
     accept_url("https://mgmt1:7470", "", "https://mgmt1:7470", "https://mgmt1:7470");
     accept_url("https://[fe80::1]:7470/", "", "https://[fe80::1]:7470", "https://[fe80::1]:7470");
     accept_url("http://localhost:7470", "", "http://localhost:7470", "http://localhost:7470");
@@ -47,7 +40,6 @@ static void endpoint__takes_hosts(void **state)
 
 static void endpoint__refuses_the_rest(void **state)
 {
-    (void)state;
     static const char *const urls[] = {
         "",
         "mgmt1:7470",
@@ -80,7 +72,6 @@ static void endpoint__refuses_the_rest(void **state)
 /* Tokens are in the answers, MUNGE credentials in the requests: neither may be read on the way. */
 static void endpoint__speaks_in_the_clear_to_this_machine_only(void **state)
 {
-    (void)state;
     static const char *const urls[] = {"http://mgmt1:7470",
                                        "http://10.0.0.1:7470",
                                        "http://128.0.0.1:7470",
@@ -100,7 +91,6 @@ static void endpoint__speaks_in_the_clear_to_this_machine_only(void **state)
 /* A password in a URL would come back in messages and logs. */
 static void endpoint__refuses_credentials_and_does_not_show_them(void **state)
 {
-    (void)state;
     struct endpoint endpoint;
     struct mcast_error error;
     assert_int_equal(endpoint_parse(&endpoint, "https://me:hunter2@mgmt1:7470", &error),
@@ -110,7 +100,6 @@ static void endpoint__refuses_credentials_and_does_not_show_them(void **state)
 
 static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
 {
-    (void)state;
     char path[200];
     struct endpoint endpoint;
     struct mcast_error error;
@@ -126,7 +115,6 @@ static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
 
 static void endpoint__comes_from_argument_environment_default(void **state)
 {
-    (void)state;
     struct endpoint endpoint;
     struct mcast_error error;
     setenv("MCAST_URL", "https://other:1", 1);
@@ -145,16 +133,9 @@ static void endpoint__comes_from_argument_environment_default(void **state)
     assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(endpoint__takes_sockets),
-        cmocka_unit_test(endpoint__takes_hosts),
-        cmocka_unit_test(endpoint__refuses_the_rest),
-        cmocka_unit_test(endpoint__speaks_in_the_clear_to_this_machine_only),
-        cmocka_unit_test(endpoint__refuses_credentials_and_does_not_show_them),
-        cmocka_unit_test(endpoint__refuses_a_path_longer_than_the_system_allows),
-        cmocka_unit_test(endpoint__comes_from_argument_environment_default),
-    };
-    return cmocka_run_group_tests_name("client_endpoint", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__takes_hosts),
+          cmocka_unit_test(endpoint__refuses_the_rest),
+          cmocka_unit_test(endpoint__speaks_in_the_clear_to_this_machine_only),
+          cmocka_unit_test(endpoint__refuses_credentials_and_does_not_show_them),
+          cmocka_unit_test(endpoint__refuses_a_path_longer_than_the_system_allows),
+          cmocka_unit_test(endpoint__comes_from_argument_environment_default))

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "client/mcast.h"
+#include "tests/unit/unit.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -104,7 +97,6 @@ static void assert_refused(const char *const *environment, const char *step, con
 /* Flux's paths are whole at every level, and its hooked f has one spelling. */
 static void inherit__flux_system_level(void **state)
 {
-    (void)state;
     struct level level;
     assert_golden(outer,
                   "/\xc6\x92"
@@ -115,7 +107,6 @@ static void inherit__flux_system_level(void **state)
 
 static void inherit__flux_one_level_below(void **state)
 {
-    (void)state;
     struct level system, nested, again;
     assert_golden(outer, "/fA", GOLDEN("/fA"), &system);
     assert_golden(system.environment,
@@ -131,7 +122,6 @@ static void inherit__flux_one_level_below(void **state)
 /* Where Flux has no paths yet (before 0.76), ids are put below what is inherited. */
 static void inherit__flux_three_levels_by_ids(void **state)
 {
-    (void)state;
     struct level levels[4];
     assert_golden(outer, "/fA", GOLDEN("/fA"), &levels[0]);
     assert_golden(levels[0].environment,
@@ -145,7 +135,6 @@ static void inherit__flux_three_levels_by_ids(void **state)
 /* F23: steps lie beside each other, whoever's environment they have. */
 static void inherit__slurm(void **state)
 {
-    (void)state;
     struct level batch, step, next;
     assert_golden(outer, "batch", GOLDEN("batch"), &batch);
     assert_golden(batch.environment, "0", GOLDEN("0"), &step);
@@ -160,7 +149,6 @@ static void inherit__slurm(void **state)
 /* Stale variables of a job further out, a number that the user set: nothing of it stays. */
 static void inherit__nothing_is_unset(void **state)
 {
-    (void)state;
     static const char *const none[] = {"PATH=/bin", "FI_CXI_HWCOLL_MIN_NODES=8",
                                        "FI_CXI_COLL_JOB_STEP_ID=/fA",
                                        "FI_CXI_COLL_MCAST_TOKEN=", NULL};
@@ -173,7 +161,6 @@ static void inherit__nothing_is_unset(void **state)
  * have chosen them. */
 static void inherit__omnipath(void **state)
 {
-    (void)state;
     static const char *const job[] = {"PSM3_PKEY=0x8003",
                                       "FI_OPX_UUID=0011223344556677889900aabbccddee",
                                       "FI_PSM3_UUID=00112233-4455-6677-8899-00aabbccddee",
@@ -199,7 +186,6 @@ static void inherit__omnipath(void **state)
 
 static void inherit__half_is_refused(void **state)
 {
-    (void)state;
     static const size_t needed[] = {1, 2, 3, 5, 6};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
         char words[128];
@@ -215,7 +201,6 @@ static void inherit__half_is_refused(void **state)
 
 static void inherit__without_ca_or_step(void **state)
 {
-    (void)state;
     const char *part[sizeof outer / sizeof outer[0]];
     struct level level;
     memcpy(part, outer, sizeof outer);
@@ -226,7 +211,6 @@ static void inherit__without_ca_or_step(void **state)
 /* libfabric would look for it for ever. */
 static void inherit__a_ca_that_is_not_there_is_yes(void **state)
 {
-    (void)state;
     static const struct {
         const char *given, *handed_on;
     } rows[] = {{"yes", "yes"},
@@ -256,7 +240,6 @@ static void inherit__a_ca_that_is_not_there_is_yes(void **state)
 /* I6: what no token could reach is no step. */
 static void inherit__what_is_no_step_is_refused(void **state)
 {
-    (void)state;
     char deep[600] = "/";
     assert_refused(outer, "", "the step is empty");
     assert_refused(outer, NULL, "no step is named");
@@ -292,7 +275,6 @@ static int stop(const struct mcast_variable *variable, void *data)
 
 static void inherit__stops_when_told(void **state)
 {
-    (void)state;
     int calls = 0;
     assert_int_equal(mcast_env_inherit(outer, "0", stop, &calls, NULL), 7);
     assert_int_equal(calls, 1);
@@ -300,28 +282,18 @@ static void inherit__stops_when_told(void **state)
 
 static void inherit__takes_its_own_environment(void **state)
 {
-    (void)state;
     struct level level;
     for (size_t i = 1; outer[i]; i++)
         assert_int_equal(putenv((char *)(uintptr_t)outer[i]), 0);
     assert_golden(NULL, "/fA", GOLDEN("/fA"), &level);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inherit__flux_system_level),
-        cmocka_unit_test(inherit__flux_one_level_below),
-        cmocka_unit_test(inherit__flux_three_levels_by_ids),
-        cmocka_unit_test(inherit__slurm),
-        cmocka_unit_test(inherit__nothing_is_unset),
-        cmocka_unit_test(inherit__omnipath),
-        cmocka_unit_test(inherit__half_is_refused),
-        cmocka_unit_test(inherit__without_ca_or_step),
-        cmocka_unit_test(inherit__a_ca_that_is_not_there_is_yes),
-        cmocka_unit_test(inherit__what_is_no_step_is_refused),
-        cmocka_unit_test(inherit__stops_when_told),
-        cmocka_unit_test(inherit__takes_its_own_environment),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(inherit__flux_system_level),
+          cmocka_unit_test(inherit__flux_one_level_below),
+          cmocka_unit_test(inherit__flux_three_levels_by_ids), cmocka_unit_test(inherit__slurm),
+          cmocka_unit_test(inherit__nothing_is_unset), cmocka_unit_test(inherit__omnipath),
+          cmocka_unit_test(inherit__half_is_refused), cmocka_unit_test(inherit__without_ca_or_step),
+          cmocka_unit_test(inherit__a_ca_that_is_not_there_is_yes),
+          cmocka_unit_test(inherit__what_is_no_step_is_refused),
+          cmocka_unit_test(inherit__stops_when_told),
+          cmocka_unit_test(inherit__takes_its_own_environment))

@@ -2,12 +2,7 @@
 /* "Not now" and "no" are told apart, and who is put off waits. */
 
 #include "client/transport/broker.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static bool is_later(int code, int status, const char *word)
 {
@@ -18,7 +13,6 @@ static bool is_later(int code, int status, const char *word)
 
 static void later__is_who_does_not_answer(void **state)
 {
-    (void)state;
     assert_true(is_later(MCAST_UNREACHABLE, 0, "no-connection"));
     assert_true(is_later(MCAST_UNREACHABLE, 0, "broken"));
     assert_true(is_later(MCAST_UNREACHABLE, 0, "timeout"));
@@ -29,7 +23,6 @@ static void later__is_who_does_not_answer(void **state)
 
 static void later__is_who_can_serve_nobody(void **state)
 {
-    (void)state;
     static const char *const words[] = {"busy",     "too-many-connections", "storage",
                                         "stopping", "not-leader",           "out-of-memory",
                                         "",         "a-word-of-tomorrow"};
@@ -40,7 +33,6 @@ static void later__is_who_can_serve_nobody(void **state)
 
 static void later__is_no_word_about_the_request(void **state)
 {
-    (void)state;
     assert_false(is_later(MCAST_OK, 0, ""));
     assert_false(is_later(MCAST_REFUSED, 503, "vnis-exhausted"));
     assert_false(is_later(MCAST_REFUSED, 503, "hwcoll-required"));
@@ -55,7 +47,6 @@ static void later__is_no_word_about_the_request(void **state)
 
 static void later__is_nothing_that_somebody_must_mend(void **state)
 {
-    (void)state;
     assert_false(is_later(MCAST_UNREACHABLE, 0, "tls"));
     assert_false(is_later(MCAST_UNREACHABLE, 0, "munge"));
     assert_false(is_later(MCAST_UNREACHABLE, 0, "denied"));
@@ -64,7 +55,6 @@ static void later__is_nothing_that_somebody_must_mend(void **state)
 
 static void later__tells_how_long_the_broker_wants_to_be_left_alone(void **state)
 {
-    (void)state;
     struct mcast_error error = {
         .code = MCAST_REFUSED, .status = 503, .word = "storage", .retry_after = 5};
     unsigned after_ms = 1;
@@ -77,7 +67,6 @@ static void later__tells_how_long_the_broker_wants_to_be_left_alone(void **state
 
 static void later__pauses_grow_to_a_second(void **state)
 {
-    (void)state;
     struct later later = {0};
     for (unsigned most = 50; most < 1000; most *= 2)
         assert_in_range(later_pause(&later, 0), most / 2, most);
@@ -90,15 +79,9 @@ static void later__pauses_grow_to_a_second(void **state)
     assert_in_range(later_pause(&later, 0), 25, 50);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(later__is_who_does_not_answer),
-        cmocka_unit_test(later__is_who_can_serve_nobody),
-        cmocka_unit_test(later__is_no_word_about_the_request),
-        cmocka_unit_test(later__is_nothing_that_somebody_must_mend),
-        cmocka_unit_test(later__tells_how_long_the_broker_wants_to_be_left_alone),
-        cmocka_unit_test(later__pauses_grow_to_a_second),
-    };
-    return cmocka_run_group_tests_name("client_later", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(later__is_who_does_not_answer),
+          cmocka_unit_test(later__is_who_can_serve_nobody),
+          cmocka_unit_test(later__is_no_word_about_the_request),
+          cmocka_unit_test(later__is_nothing_that_somebody_must_mend),
+          cmocka_unit_test(later__tells_how_long_the_broker_wants_to_be_left_alone),
+          cmocka_unit_test(later__pauses_grow_to_a_second))

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void names__cluster(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(names_check_cluster("elcap_2", &error), 0);
     assert_int_equal(names_check_cluster("abcdefghijklmnopqrstuvwxyz012345", &error), 0);
@@ -20,7 +15,6 @@ static void names__cluster(void **state)
 
 static void names__job(void **state)
 {
-    (void)state;
     char longest[130];
     struct mcast_error error;
     assert_int_equal(names_check_job("f2Rs8sydSxmd", &error), 0);
@@ -38,7 +32,6 @@ static void names__job(void **state)
 
 static void names__step(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(names_check_step("0", &error), 0);
     assert_int_equal(names_check_step("/fA/fB", &error), 0);
@@ -49,7 +42,6 @@ static void names__step(void **state)
 
 static void names__node(void **state)
 {
-    (void)state;
     char longest[257];
     struct mcast_error error;
     assert_int_equal(names_check_node("elcap17", &error), 0);
@@ -68,20 +60,11 @@ static void names__node(void **state)
 /* A control character in a name must not reach a terminal through the message. */
 static void names__messages_are_harmless(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(names_check_job("\x1b[2J", &error), MCAST_USAGE);
     assert_null(strchr(error.text, '\x1b'));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(names__cluster),
-        cmocka_unit_test(names__job),
-        cmocka_unit_test(names__step),
-        cmocka_unit_test(names__node),
-        cmocka_unit_test(names__messages_are_harmless),
-    };
-    return cmocka_run_group_tests_name("client_names", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(names__cluster), cmocka_unit_test(names__job),
+          cmocka_unit_test(names__step), cmocka_unit_test(names__node),
+          cmocka_unit_test(names__messages_are_harmless))

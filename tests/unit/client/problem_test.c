@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static int read_problem(int status, const char *type, const char *body, struct mcast_error *error)
 {
@@ -19,7 +14,6 @@ static int read_problem(int status, const char *type, const char *body, struct m
 
 static void problem__carries_the_brokers_words(void **state)
 {
-    (void)state;
     struct mcast_error error;
     int rc = read_problem(422, "application/problem+json",
                           "{\"type\":\"about:blank\",\"title\":\"Unprocessable\",\"status\":422,"
@@ -36,7 +30,6 @@ static void problem__carries_the_brokers_words(void **state)
 
 static void problem__404_is_not_found(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(
         read_problem(404, "application/problem+json", "{\"title\":\"no such job\"}", &error),
@@ -47,7 +40,6 @@ static void problem__404_is_not_found(void **state)
 /* A proxy or some other server is not to be taken for a broker that knows no such job. */
 static void problem__of_another_server_is_unclear(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(read_problem(404, "text/html", "<h1>404</h1>", &error), MCAST_UNCLEAR);
     assert_int_equal(error.status, 404);
@@ -60,7 +52,6 @@ static void problem__of_another_server_is_unclear(void **state)
 
 static void problem__odd_fields_are_left_out(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(read_problem(409, "application/problem+json",
                                   "{\"detail\":7,\"title\":null,\"code\":[],\"field\":{}}", &error),
@@ -72,7 +63,6 @@ static void problem__odd_fields_are_left_out(void **state)
 
 static void problem__words_cannot_drive_a_terminal(void **state)
 {
-    (void)state;
     struct mcast_error error;
     assert_int_equal(
         read_problem(409, "application/problem+json", "{\"detail\":\"a\\u001b[2Jb\\nc\"}", &error),
@@ -82,19 +72,12 @@ static void problem__words_cannot_drive_a_terminal(void **state)
 
 static void problem__needs_no_error(void **state)
 {
-    (void)state;
     assert_int_equal(read_problem(404, "application/problem+json", "{}", NULL), MCAST_NOT_FOUND);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(problem__carries_the_brokers_words),
-        cmocka_unit_test(problem__404_is_not_found),
-        cmocka_unit_test(problem__of_another_server_is_unclear),
-        cmocka_unit_test(problem__odd_fields_are_left_out),
-        cmocka_unit_test(problem__words_cannot_drive_a_terminal),
-        cmocka_unit_test(problem__needs_no_error),
-    };
-    return cmocka_run_group_tests_name("client_problem", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(problem__carries_the_brokers_words),
+          cmocka_unit_test(problem__404_is_not_found),
+          cmocka_unit_test(problem__of_another_server_is_unclear),
+          cmocka_unit_test(problem__odd_fields_are_left_out),
+          cmocka_unit_test(problem__words_cannot_drive_a_terminal),
+          cmocka_unit_test(problem__needs_no_error))

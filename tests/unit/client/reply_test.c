@@ -2,13 +2,7 @@
 /* Reading an answer of HTTP/1.1 (RFC 9112) as the Unix socket brings it: whatever the pieces. */
 
 #include "client/transport/reply.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #define JSON "Content-Type: application/json\r\n"
 
@@ -98,7 +92,6 @@ static void broken(const char *text)
 
 static void reply__with_a_length(void **state)
 {
-    (void)state;
     whole("HTTP/1.1 200 OK\r\n" JSON "Content-Length: 2\r\n\r\n{}", 200, "application/json", "{}");
     whole("HTTP/1.1 404 \r\ncontent-length:0\r\n\r\n", 404, "", "");
     whole("HTTP/1.1 503 Not now\r\nContent-Type: APPLICATION/problem+json; charset=utf-8\r\n"
@@ -108,7 +101,6 @@ static void reply__with_a_length(void **state)
 
 static void reply__in_chunks(void **state)
 {
-    (void)state;
     whole("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" JSON "\r\n"
           "3\r\nabc\r\nA\r\n0123456789\r\n00\r\n\r\n",
           200, "application/json", "abc0123456789");
@@ -129,7 +121,6 @@ static void reply__in_chunks(void **state)
 /* mcastd tells the length of everything it sends: what does not is not mcastd. */
 static void reply__without_a_length(void **state)
 {
-    (void)state;
     garbled("HTTP/1.1 200 OK\r\n" JSON "\r\n");
     garbled("HTTP/1.1 200 OK\r\n" JSON "Connection: close\r\n\r\n");
     garbled("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n");
@@ -139,7 +130,6 @@ static void reply__without_a_length(void **state)
 /* RFC 9112, 6.3: these have no body, whatever their headers say. */
 static void reply__without_a_body(void **state)
 {
-    (void)state;
     whole("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", 204, "", "");
     whole("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", 304, "", "");
 }
@@ -147,7 +137,6 @@ static void reply__without_a_body(void **state)
 /* RFC 9110, 15.2: a client passes over any number of 1xx, with what they say. */
 static void reply__after_interim_ones(void **state)
 {
-    (void)state;
     whole("HTTP/1.1 100 Continue\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n\r\n"
           "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
           "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
@@ -158,7 +147,6 @@ static void reply__after_interim_ones(void **state)
 
 static void reply__broken_off(void **state)
 {
-    (void)state;
     broken("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}");
     broken("HTTP/1.1 200 OK\r\nContent-Le");
     broken("HTT");
@@ -166,7 +154,6 @@ static void reply__broken_off(void **state)
 
 static void reply__garbage(void **state)
 {
-    (void)state;
     garbled("220 mail.example.gov ESMTP\r\n");
     garbled("HTTP/1.1 abc OK\r\n\r\n");
     garbled("HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n");
@@ -193,7 +180,6 @@ static void reply__garbage(void **state)
 /* Nothing was read: the other side may never have seen the request. */
 static void reply__nothing_at_all(void **state)
 {
-    (void)state;
     struct reader reader;
     begin(&reader);
     assert_false(reader.reply.begun);
@@ -218,7 +204,6 @@ static bool keeps(const char *text)
 
 static void reply__connection_is_kept(void **state)
 {
-    (void)state;
     assert_true(keeps("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"));
     assert_true(keeps("HTTP/1.1 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx"));
     assert_true(keeps("HTTP/1.1 204 OK\r\n\r\n"));
@@ -231,7 +216,6 @@ static void reply__connection_is_kept(void **state)
 /* The longest line is taken, and a type that is longer than those of mcastd is cut. */
 static void reply__long_headers(void **state)
 {
-    (void)state;
     enum { NAME = sizeof "Content-Type: " - 1, LONGEST = REPLY_LINE_SIZE - 2 - NAME };
     char text[4096], value[REPLY_LINE_SIZE], type[64];
     for (int beyond = 0; beyond < 2; beyond++) {
@@ -250,7 +234,6 @@ static void reply__long_headers(void **state)
 /* Headers without end are no answer: there is a limit, and memory does not grow until then. */
 static void reply__headers_without_end(void **state)
 {
-    (void)state;
     static const char start[] = "HTTP/1.1 200 OK\r\n", line[] = "X-More: and more and more\r\n";
     struct reader reader;
     begin(&reader);
@@ -273,7 +256,6 @@ static int collect(const char *bytes, size_t length, void *data)
 /* Each piece of a stream is handed on as it comes; who has heard enough ends it. */
 static void reply__stream(void **state)
 {
-    (void)state;
     struct reader reader;
     begin(&reader);
     reader.request.call.accept = "text/event-stream";
@@ -292,7 +274,6 @@ static void reply__stream(void **state)
 /* What is refused, or of another type, is an answer like any other. */
 static void reply__stream_that_is_none(void **state)
 {
-    (void)state;
     struct reader reader;
     begin(&reader);
     reader.request.call.accept = "text/event-stream";
@@ -308,7 +289,6 @@ static void reply__stream_that_is_none(void **state)
 
 static void reply__what_it_says_of_time(void **state)
 {
-    (void)state;
     struct reader reader;
     begin(&reader);
     assert_int_equal(feed_all(&reader,
@@ -320,23 +300,11 @@ static void reply__what_it_says_of_time(void **state)
     assert_int_equal(reader.request.answer.retry_after, 3600);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reply__with_a_length),
-        cmocka_unit_test(reply__in_chunks),
-        cmocka_unit_test(reply__without_a_length),
-        cmocka_unit_test(reply__without_a_body),
-        cmocka_unit_test(reply__after_interim_ones),
-        cmocka_unit_test(reply__broken_off),
-        cmocka_unit_test(reply__garbage),
-        cmocka_unit_test(reply__nothing_at_all),
-        cmocka_unit_test(reply__connection_is_kept),
-        cmocka_unit_test(reply__long_headers),
-        cmocka_unit_test(reply__headers_without_end),
-        cmocka_unit_test(reply__stream),
-        cmocka_unit_test(reply__stream_that_is_none),
-        cmocka_unit_test(reply__what_it_says_of_time),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(reply__with_a_length), cmocka_unit_test(reply__in_chunks),
+          cmocka_unit_test(reply__without_a_length), cmocka_unit_test(reply__without_a_body),
+          cmocka_unit_test(reply__after_interim_ones), cmocka_unit_test(reply__broken_off),
+          cmocka_unit_test(reply__garbage), cmocka_unit_test(reply__nothing_at_all),
+          cmocka_unit_test(reply__connection_is_kept), cmocka_unit_test(reply__long_headers),
+          cmocka_unit_test(reply__headers_without_end), cmocka_unit_test(reply__stream),
+          cmocka_unit_test(reply__stream_that_is_none),
+          cmocka_unit_test(reply__what_it_says_of_time))

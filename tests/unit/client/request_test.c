@@ -2,11 +2,7 @@
 /* The time in a Date header (RFC 9110, 5.6.7). */
 
 #include "client/transport/request.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void is(const char *text, int64_t expected)
 {
@@ -17,7 +13,6 @@ static void is(const char *text, int64_t expected)
 
 static void request__date_read(void **state)
 {
-    (void)state;
     is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
     is("Thu, 01 Jan 1970 00:00:00 GMT", 0);
     is("Thu, 29 Feb 2024 23:59:59 GMT", 1709251199);
@@ -28,7 +23,6 @@ static void request__date_read(void **state)
 
 static void request__date_refused(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "",
         "Sun",
@@ -57,11 +51,4 @@ static void request__date_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(request__date_read),
-        cmocka_unit_test(request__date_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(request__date_read), cmocka_unit_test(request__date_refused))

@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/call.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const char whole[] =
     "{\"cluster\":\"elcap\",\"job\":\"f2Rs8sydSxmd\",\"number\":4711,\"state\":\"active\","
@@ -18,7 +13,6 @@ static const char whole[] =
 
 static void reservation__decodes_everything(void **state)
 {
-    (void)state;
     struct mcast_reservation *r = NULL;
     struct mcast_error error;
     assert_int_equal(reservation_parse(whole, strlen(whole), &r, &error), 0);
@@ -63,7 +57,6 @@ static void reservation__has_an_interconnect(void **state)
     char good[sizeof omnipath];
     struct mcast_reservation *r = NULL;
     struct mcast_error error;
-    (void)state;
     assert_int_equal(reservation_parse(omnipath, strlen(omnipath), &r, &error), MCAST_UNCLEAR);
     strcpy(good, omnipath);
     strcpy(strstr(good, ",\"PSM3_PKEY;id"), "}}");
@@ -86,7 +79,6 @@ static void reservation__has_an_interconnect(void **state)
 
 static void reservation__json_masks_secrets_unless_asked(void **state)
 {
-    (void)state;
     struct mcast_reservation *r = NULL;
     assert_int_equal(reservation_parse(whole, strlen(whole), &r, NULL), 0);
     char *masked = mcast_reservation_json(r, 0);
@@ -107,7 +99,6 @@ static void reservation__json_masks_secrets_unless_asked(void **state)
 
 static void reservation__needs_only_its_names(void **state)
 {
-    (void)state;
     static const char bare[] = "{\"cluster\":\"c\",\"job\":\"j\",\"number\":1,\"uid\":0,"
                                "\"state\":\"something-new\",\"nodes\":null,\"hwcoll\":null,"
                                "\"vnis\":null,\"env\":null,\"warning\":null}";
@@ -129,7 +120,6 @@ static void reservation__needs_only_its_names(void **state)
 /* What a second release gets: a hook that runs twice must see success. */
 static void reservation__of_a_job_that_is_gone(void **state)
 {
-    (void)state;
     static const char gone[] = "{\"cluster\":\"c\",\"job\":\"j\",\"state\":\"gone\"}";
     struct mcast_reservation *r = NULL;
     assert_int_equal(reservation_parse(gone, strlen(gone), &r, NULL), 0);
@@ -142,7 +132,6 @@ static void reservation__of_a_job_that_is_gone(void **state)
 /* Each of these differs from a good answer in one field, which the message must name. */
 static void reservation__refuses_odd_answers(void **state)
 {
-    (void)state;
     static const struct {
         const char *field, *value;
     } cases[] = {
@@ -194,7 +183,6 @@ static void reservation__refuses_odd_answers(void **state)
  * Slingshot's libraries read. */
 static void reservation__passes_on_variables_of_slingshot_only(void **state)
 {
-    (void)state;
     static const char env[] =
         "{\"LD_PRELOAD\":\"/tmp/x.so\",\"PATH\":\"/tmp\",\"FI_CXI_A\":\"/a b\","
         "\"FI_PROVIDER_PATH\":\"/tmp\",\"SLINGSHOT_VNIS\":\"1024\","
@@ -213,7 +201,6 @@ static void reservation__passes_on_variables_of_slingshot_only(void **state)
 
 static void reservation__refuses_what_is_no_object(void **state)
 {
-    (void)state;
     static const char *const bodies[] = {"",
                                          "null",
                                          "[]",
@@ -233,14 +220,12 @@ static void reservation__refuses_what_is_no_object(void **state)
 
 static void reservation__free_takes_null(void **state)
 {
-    (void)state;
     mcast_reservation_free(NULL);
 }
 
 /* What an older broker leaves out is not there; what is of a wrong kind is refused. */
 static void reservation__tells_who_is_waited_for(void **state)
 {
-    (void)state;
 #define WAITING(more)                                                                              \
     "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":1,\"state\":\"releasing\","                  \
     "\"waiting_for\":{\"count\":4,\"unheard\":2" more "}}"
@@ -279,19 +264,13 @@ static void reservation__tells_who_is_waited_for(void **state)
         assert_int_equal(reservation_parse(bad[i], strlen(bad[i]), &r, &error), MCAST_UNCLEAR);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reservation__tells_who_is_waited_for),
-        cmocka_unit_test(reservation__decodes_everything),
-        cmocka_unit_test(reservation__has_an_interconnect),
-        cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
-        cmocka_unit_test(reservation__needs_only_its_names),
-        cmocka_unit_test(reservation__of_a_job_that_is_gone),
-        cmocka_unit_test(reservation__refuses_odd_answers),
-        cmocka_unit_test(reservation__passes_on_variables_of_slingshot_only),
-        cmocka_unit_test(reservation__refuses_what_is_no_object),
-        cmocka_unit_test(reservation__free_takes_null),
-    };
-    return cmocka_run_group_tests_name("client_reservation", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(reservation__tells_who_is_waited_for),
+          cmocka_unit_test(reservation__decodes_everything),
+          cmocka_unit_test(reservation__has_an_interconnect),
+          cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
+          cmocka_unit_test(reservation__needs_only_its_names),
+          cmocka_unit_test(reservation__of_a_job_that_is_gone),
+          cmocka_unit_test(reservation__refuses_odd_answers),
+          cmocka_unit_test(reservation__passes_on_variables_of_slingshot_only),
+          cmocka_unit_test(reservation__refuses_what_is_no_object),
+          cmocka_unit_test(reservation__free_takes_null))

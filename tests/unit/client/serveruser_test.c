@@ -2,16 +2,8 @@
 /* Who may serve the broker's Unix socket (B8). For the kernel that is who listens. */
 
 #include "client/transport/peer.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -24,7 +16,6 @@ static struct sockaddr_un address;
 
 static int open_folder(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/mcast-served-XXXXXX");
     assert_non_null(mkdtemp(folder));
     address.sun_family = AF_UNIX;
@@ -34,7 +25,6 @@ static int open_folder(void **state)
 
 static int close_folder(void **state)
 {
-    (void)state;
     unlink(address.sun_path);
     return rmdir(folder);
 }
@@ -72,7 +62,6 @@ static void folder_is(uid_t owner, mode_t mode)
 
 static void server__of_this_user(void **state)
 {
-    (void)state;
     expect(geteuid(), NULL, true, "");
     expect(geteuid(), "no_such_user", geteuid() == 0, "");
 }
@@ -80,7 +69,6 @@ static void server__of_this_user(void **state)
 /* As RuntimeDirectory= makes it. */
 static void server__that_owns_the_folder(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_is(SERVICE, 0755);
@@ -95,7 +83,6 @@ static void server__that_owns_the_folder(void **state)
 /* Any user who can write there may have put it there. */
 static void server__in_a_folder_of_others(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_is(SERVICE, 01777);
@@ -108,7 +95,6 @@ static void server__in_a_folder_of_others(void **state)
 
 static void server__that_was_named(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_is(0, 01777);
@@ -126,7 +112,6 @@ static void server__that_was_named(void **state)
 /* In a user namespace all that is outside looks alike, the folder's owner, too. */
 static void server__that_the_kernel_cannot_name(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     folder_is(UNKNOWN, 0755);
@@ -136,14 +121,6 @@ static void server__that_the_kernel_cannot_name(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(server__of_this_user),
-        FOLDER_TEST(server__that_owns_the_folder),
-        FOLDER_TEST(server__in_a_folder_of_others),
-        FOLDER_TEST(server__that_was_named),
-        FOLDER_TEST(server__that_the_kernel_cannot_name),
-    };
-    return cmocka_run_group_tests_name("client_serveruser", tests, NULL, NULL);
-}
+UNIT_MAIN(FOLDER_TEST(server__of_this_user), FOLDER_TEST(server__that_owns_the_folder),
+          FOLDER_TEST(server__in_a_folder_of_others), FOLDER_TEST(server__that_was_named),
+          FOLDER_TEST(server__that_the_kernel_cannot_name))

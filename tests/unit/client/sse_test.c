@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/calls/events.h"
 #include "client/calls/field.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 enum { LOG_SIZE = 1024 };
 
@@ -45,7 +39,6 @@ static void reads(const char *stream, const char *expected)
 
 static void sse__events_wherever_the_pieces_end(void **state)
 {
-    (void)state;
     reads("id: 1\nevent: reserved\ndata: {\"seq\":1}\n\nid: 2\nevent: lost\ndata: x\n\n",
           "reserved|{\"seq\":1};lost|x;");
     /* Comments are no events; without data nothing happens. */
@@ -61,7 +54,6 @@ static void sse__events_wherever_the_pieces_end(void **state)
 
 static void sse__has_limits(void **state)
 {
-    (void)state;
     struct sse line = {0}, data = {0};
     char log[LOG_SIZE] = "";
     static char block[65536];
@@ -93,7 +85,6 @@ static int refuse(const char *name, const char *lines, void *data)
 
 static void sse__stops_when_told(void **state)
 {
-    (void)state;
     struct sse sse = {0};
     int count = 0;
     static const char two[] = "data: a\n\ndata: b\n\n";
@@ -106,7 +97,6 @@ static void sse__stops_when_told(void **state)
 
 static void event__fatal_one(void **state)
 {
-    (void)state;
     struct mcast_event *event = NULL;
     assert_int_equal(
         event_decode(&event, "lost",
@@ -134,7 +124,6 @@ static void event__fatal_one(void **state)
 
 static void event__about_no_job(void **state)
 {
-    (void)state;
     struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "link-up",
                                   "{\"seq\":1,\"event\":\"link-up\",\"cluster\":null,\"number\":0}",
@@ -151,7 +140,6 @@ static void event__about_no_job(void **state)
 
 static void event__gap(void **state)
 {
-    (void)state;
     struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1,\"to\":500}", NULL), 0);
     assert_string_equal(event->event, "gap");
@@ -163,7 +151,6 @@ static void event__gap(void **state)
 
 static void event__odd_ones_are_unclear(void **state)
 {
-    (void)state;
     static const char *const odd[] = {"",
                                       "[]",
                                       "{}",
@@ -184,16 +171,7 @@ static void event__odd_ones_are_unclear(void **state)
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1}", NULL), MCAST_UNCLEAR);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sse__events_wherever_the_pieces_end),
-        cmocka_unit_test(sse__has_limits),
-        cmocka_unit_test(sse__stops_when_told),
-        cmocka_unit_test(event__fatal_one),
-        cmocka_unit_test(event__about_no_job),
-        cmocka_unit_test(event__gap),
-        cmocka_unit_test(event__odd_ones_are_unclear),
-    };
-    return cmocka_run_group_tests_name("client_sse", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(sse__events_wherever_the_pieces_end), cmocka_unit_test(sse__has_limits),
+          cmocka_unit_test(sse__stops_when_told), cmocka_unit_test(event__fatal_one),
+          cmocka_unit_test(event__about_no_job), cmocka_unit_test(event__gap),
+          cmocka_unit_test(event__odd_ones_are_unclear))

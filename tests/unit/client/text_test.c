@@ -2,12 +2,7 @@
 /* Text in URLs (RFC 3986, 2.1). */
 
 #include "client/text.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void becomes(const char *plain, const char *expected)
 {
@@ -20,7 +15,6 @@ static void becomes(const char *plain, const char *expected)
 
 static void text__what_means_something_in_a_url(void **state)
 {
-    (void)state;
     becomes("", "");
     becomes("AZaz09-._~", "AZaz09-._~");
     becomes("/f2Rs8/fA", "%2Ff2Rs8%2FfA");
@@ -30,10 +24,4 @@ static void text__what_means_something_in_a_url(void **state)
     becomes("\xc6\x92x", "%C6%92x");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text__what_means_something_in_a_url),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(text__what_means_something_in_a_url))

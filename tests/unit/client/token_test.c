@@ -3,15 +3,8 @@
  */
 
 #include "client/mcast.h"
+#include "tests/unit/unit.h"
 #include "tokens/issuer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 
 enum { NOW = 1790000000 };
 
@@ -37,7 +30,6 @@ static int allows(const char *text, enum bearer_operation operation, const char 
 
 static void token__narrowed_can_do_that_and_no_more(void **state)
 {
-    (void)state;
     static const char *const operations[] = {"cleanup", NULL};
     struct mcast_narrowing narrowing = MCAST_NARROWING_INIT;
     struct mcast_error error = {0};
@@ -75,7 +67,6 @@ static void assert_refused(const char *token, const struct mcast_narrowing *narr
 
 static void token__refused_says_why_without_it(void **state)
 {
-    (void)state;
     static const char *const none[] = {NULL}, *const odd[] = {"show", "shout", NULL};
     static const struct {
         struct mcast_narrowing narrowing;
@@ -127,7 +118,6 @@ static void token__refused_says_why_without_it(void **state)
 /* A program that was compiled before a field came, or after. */
 static void narrowing__of_another_size(void **state)
 {
-    (void)state;
     struct {
         struct mcast_narrowing known;
         const char *later;
@@ -149,7 +139,6 @@ static void narrowing__of_another_size(void **state)
 
 static void token__read_says_what_it_is_for(void **state)
 {
-    (void)state;
     static const char *const operations[] = {"show", NULL};
     struct mcast_narrowing narrowing = MCAST_NARROWING_INIT;
     struct mcast_token *seen = NULL;
@@ -189,7 +178,6 @@ static void token__read_says_what_it_is_for(void **state)
 /* docs/tokens.md has these. */
 static void token__read_warns_of_what_is_useless(void **state)
 {
-    (void)state;
     static const struct {
         const char *token, *words;
     } odd[] = {
@@ -214,14 +202,8 @@ static void token__read_warns_of_what_is_useless(void **state)
     assert_null(seen);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(token__narrowed_can_do_that_and_no_more),
-        cmocka_unit_test(token__refused_says_why_without_it),
-        cmocka_unit_test(narrowing__of_another_size),
-        cmocka_unit_test(token__read_says_what_it_is_for),
-        cmocka_unit_test(token__read_warns_of_what_is_useless),
-    };
-    return cmocka_run_group_tests_name("client_token", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(token__narrowed_can_do_that_and_no_more),
+          cmocka_unit_test(token__refused_says_why_without_it),
+          cmocka_unit_test(narrowing__of_another_size),
+          cmocka_unit_test(token__read_says_what_it_is_for),
+          cmocka_unit_test(token__read_warns_of_what_is_useless))

@@ -3,13 +3,6 @@
 
 /* What a reservation wants next, and what its job is told when the time is up (F13, F21). */
 
-static struct core_status status_of(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status;
-}
-
 /* A call that is wanted still keeps its place, whatever else is heard of the job. */
 static void act__what_waits_keeps_its_place(void **state)
 {
@@ -22,13 +15,8 @@ static void act__what_waits_keeps_its_place(void **state)
     uint64_t call = driver_call(d, FMCALL_RESERVE);
     driver_release(d, "a");
     driver_release(d, "b");
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_REPORT,
-            .ticket = ++d->ticket,
-            .u.report = {
-                .cluster = "elcap", .job = "a", .number = 1, .node = "n1", .state = NODE_CREATED}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+               .node = "n1", .state = NODE_CREATED);
     driver_done(d, call, FM_OK, "sess-c");
     (void)driver_call(d, FMCALL_RELEASE);
     assert_string_equal(driver_find(d, EFFECT_CALL)->u.call.about.name, "elcap-a");
@@ -47,10 +35,10 @@ static void act__what_is_urgent_no_more_changes_its_lane(void **state)
     driver_reserve(d, driver_request("b", 128));
     driver_done(d, call, FM_EXISTS, NULL);
     (void)driver_call(d, FMCALL_RESERVE); /* b's */
-    assert_int_equal(status_of(d).calls_queued_reserve, 1);
+    assert_int_equal(driver_status(d).calls_queued_reserve, 1);
     driver_release(d, "a");
-    assert_int_equal(status_of(d).calls_queued_reserve, 0);
-    assert_int_equal(status_of(d).calls_queued_release, 1);
+    assert_int_equal(driver_status(d).calls_queued_reserve, 0);
+    assert_int_equal(driver_status(d).calls_queued_release, 1);
 }
 
 static void assert_given_up(const struct driver *d, const char *job, enum hwcoll_state hwcoll,
@@ -66,7 +54,6 @@ static void assert_given_up(const struct driver *d, const char *job, enum hwcoll
 /* F21: what was never asked for cannot be there. The one place had another's call. */
 static void give_up__tells_the_asked_from_those_that_waited(void **state)
 {
-    (void)state;
     struct driver d;
     driver_init(&d);
     d.config.calls_at_once = 1;
@@ -106,7 +93,6 @@ static uint64_t clear_the_name(struct driver *d)
 /* The name is free, and there is room: only the time is over. */
 static void give_up__when_the_name_became_free_too_late(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t release = clear_the_name(&d);
     d.now = 1000000 + d.config.reserve_timeout_ms;
@@ -118,11 +104,10 @@ static void give_up__when_the_name_became_free_too_late(void **state)
 /* B4: the budget was lowered meanwhile, so what the fabric manager said last is not why. */
 static void give_up__for_want_of_room_tells_of_the_room(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t release = clear_the_name(&d);
     d.config.clusters[0].budget = 22;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     driver_done(&d, release, FM_OK, NULL);
     assert_null(driver_answer(&d));
     assert_null(driver_find(&d, EFFECT_CALL));
@@ -143,7 +128,7 @@ static void act__waits_for_no_budget_that_is_gone(void **state)
     assert_null(driver_find(d, EFFECT_CALL)); /* there is no room for both */
     d->config.cluster_count = 1;
     d->config.clusters[0] = d->config.clusters[1];
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     (void)driver_call(d, FMCALL_RESERVE);
 }
 
@@ -228,7 +213,6 @@ static int64_t first_life(struct driver *d, const struct reserve_request *q)
  * link is lost, or others give addresses back, when the time of both is over. */
 static void act__two_lives_may_end_at_once(void **state)
 {
-    (void)state;
     for (int room = 0; room < 2; room++) {
         struct driver d;
         struct reserve_request q = driver_request("a", 128);
@@ -270,11 +254,11 @@ static void act__much_that_is_due_takes_several_steps(void **state)
         driver_release(d, job);
     }
     driver_tick(d, d->config.vni_hold_ms);
-    const uint32_t left = status_of(d).vnis_in_quarantine;
+    const uint32_t left = driver_held(d);
     assert_true(left > 400 && left <= 500);
     assert_int_equal(core_next_deadline(d->core), d->now);
     driver_tick(d, 0);
-    assert_int_equal(status_of(d).vnis_in_quarantine, 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),

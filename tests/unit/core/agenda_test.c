@@ -7,7 +7,6 @@ enum { MANY = 500 };
 
 static void agenda__gives_them_in_order(void **state)
 {
-    (void)state;
     struct agenda a = {0};
     struct reservation *r[MANY];
     uint32_t random = 12345;

@@ -8,7 +8,6 @@ enum { AT_ONCE = 8 };
 /* However many releases wait, a reserve is next, and places are kept free for it. */
 static void callqueue__releases_never_starve_reserves(void **state)
 {
-    (void)state;
     struct callqueue q = {0};
     struct operation releases[100] = {0}, reserve = {0};
     for (int i = 0; i < 100; i++)
@@ -24,7 +23,6 @@ static void callqueue__releases_never_starve_reserves(void **state)
 
 static void callqueue__releases_go_before_questions(void **state)
 {
-    (void)state;
     struct callqueue q = {0};
     struct operation checks[AT_ONCE] = {0}, release = {0};
     enum fmcall_kind kind;
@@ -40,7 +38,6 @@ static void callqueue__releases_go_before_questions(void **state)
 
 static void callqueue__one_place_serves_both_lanes(void **state)
 {
-    (void)state;
     struct callqueue q = {0};
     struct operation release = {0}, reserve = {0};
     enum fmcall_kind kind;
@@ -57,7 +54,6 @@ static void callqueue__one_place_serves_both_lanes(void **state)
  * reserves may have all, others three quarters, cleanups an eighth, and one at least of each. */
 static void callqueue__shares_places(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t places, reserves, others, cleanups;
     } cases[] = {{1, 1, 1, 0},    {2, 2, 1, 0},    {3, 3, 2, 0},    {4, 4, 3, 1},   {5, 5, 3, 1},
@@ -91,7 +87,6 @@ static void callqueue__shares_places(void **state)
 /* With few places a cleanup waits for releases, and goes when none waits. */
 static void callqueue__cleanups_go_when_no_release_waits(void **state)
 {
-    (void)state;
     for (uint32_t places = 1; places <= 3; places++) {
         struct callqueue q = {0};
         struct operation cleanup = {0}, check = {0};
@@ -103,7 +98,6 @@ static void callqueue__cleanups_go_when_no_release_waits(void **state)
 
 static void callqueue_end__knows_only_calls_under_way(void **state)
 {
-    (void)state;
     struct callqueue q = {0};
     struct operation e = {0};
     enum fmcall_kind kind;
@@ -118,7 +112,6 @@ static void callqueue_end__knows_only_calls_under_way(void **state)
 
 static void callqueue_remove__from_any_place(void **state)
 {
-    (void)state;
     struct callqueue q = {0};
     struct operation e[3] = {0};
     for (int i = 0; i < 3; i++)

@@ -8,14 +8,8 @@ static const char *const no_scope[] = {NULL};
 static void clean_within(struct driver *d, const char *step, bool below, int64_t wait_ms,
                          const char *const *scopes, size_t scope_count)
 {
-    driver_step(d, (struct core_event){.kind = CORE_CLEANUP,
-                                       .ticket = ++d->ticket,
-                                       .u.cleanup = {.number = 1,
-                                                     .step = step,
-                                                     .below = below,
-                                                     .scopes = scopes,
-                                                     .scope_count = scope_count,
-                                                     .wait_ms = wait_ms}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 1, .step = step, .below = below,
+               .scopes = scopes, .scope_count = scope_count, .wait_ms = wait_ms);
 }
 
 static void clean(struct driver *d, const char *step)
@@ -28,9 +22,8 @@ static void steps_done(struct driver *d, uint64_t call, const struct fmcall_step
 {
     static struct fmcall_steps all; /* the answer shows it until the next step */
     all = (struct fmcall_steps){.steps = steps, .count = count};
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CALL_DONE,
-                       .u.call = {.id = call, .outcome = FM_OK, .steps = &all, .words = "200"}});
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .steps = &all,
+                .words = "200");
 }
 
 static const char *token_shown(const struct driver *d)
@@ -45,9 +38,7 @@ static const char *step_named(const struct driver *d)
 
 static uint64_t pending(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.cleanups.pending;
+    return driver_status(d).cleanups.pending;
 }
 
 static void start(struct driver *d)
@@ -136,7 +127,6 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
 
 static void cleanup__the_login_only_if_the_site_says_so(void **state)
 {
-    (void)state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
     for (int allowed = 0; allowed < 2; allowed++) {
@@ -184,7 +174,7 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
     assert_null(token_shown(d));
     driver_done(d, call, FM_OK, NULL);
     d->config.cleanup_login = false;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     clean(d, "/fA");
     (void)driver_call(d, FMCALL_END_STEP);
     assert_string_equal(token_shown(d), "sess-a");
@@ -229,11 +219,8 @@ static void cleanup__tells_each_job_its_own_trouble(void **state)
     driver_reserved_job(d, "b");
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(d,
-                (struct core_event){
-                    .kind = CORE_CLEANUP,
-                    .ticket = ++d->ticket,
-                    .u.cleanup = {.number = 2, .step = "0", .scopes = no_scope, .wait_ms = 1000}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 2, .step = "0", .scopes = no_scope,
+               .wait_ms = 1000);
     driver_tick(d, 1000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
     assert_null(strstr(driver_answer(d)->detail, "the fabric manager's words"));
@@ -298,9 +285,7 @@ static void cleanup__is_tried_until_its_time_is_over(void **state)
             assert_true(core_next_deadline(d->core) > d->now);
             driver_tick(d, core_next_deadline(d->core) - d->now);
         }
-        struct core_status status;
-        core_status(d->core, &status);
-        losses = status.link_losses;
+        losses = driver_status(d).link_losses;
     }
     assert_true(tries > 20 && tries < 40);
     assert_int_equal(losses, 0); /* a job's token says nothing of the link */
@@ -330,7 +315,6 @@ static void assert_says(const char *text, const char *words)
 /* Whoever reads that it was given up is told what to do, each time something else. */
 static void cleanup__given_up_says_what_to_do_next(void **state)
 {
-    (void)state;
     static const uint16_t tree[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", tree, 1}};
     static const struct {
@@ -373,7 +357,6 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
  * another one. */
 static void cleanup__given_up_says_what_was_said_of_it(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean(&d, "/fA");
@@ -443,7 +426,6 @@ static void cleanup__ends_with_the_job(void **state)
 /* What the login ends would be the step of the job's next life: its name rests (F21, I6). */
 static void cleanup__with_the_login_hits_no_later_life(void **state)
 {
-    (void)state;
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
     for (int lost = 0; lost < 2; lost++) {
@@ -548,10 +530,13 @@ static void cleanup__waits_by_itself(void **state)
     clean(d, "/fA");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
     assert_null(driver_find(d, EFFECT_CALL));
+    int64_t again_ms = core_next_deadline(d->core);
     clean(d, "/fB");
     assert_string_equal(step_named(d), "/fB");
+    assert_true(core_next_deadline(d->core) > again_ms); /* not while one of them is in flight */
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
     assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(core_next_deadline(d->core), again_ms);
     driver_tick(d, core_next_deadline(d->core) - d->now);
     assert_string_equal(step_named(d), "/fA");
 }
@@ -604,19 +589,13 @@ static void cleanup__of_many_jobs_leaves_room(void **state)
         driver_reserved_job(d, job);
         for (unsigned s = 0; s < 1000; s++) {
             (void)snprintf(step, sizeof step, "/f%u", s);
-            driver_step(d, (struct core_event){
-                               .kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = i + 1, .step = step, .scopes = no_scope}});
+            DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = i + 1, .step = step, .scopes = no_scope);
         }
     }
     assert_int_equal(driver_answered(d), ANSWER_TOO_MANY);
     assert_true(pending(d) < 100000);
     driver_reserved_job(d, "other");
-    driver_step(
-        d, (struct core_event){.kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = 151, .step = "/fA", .scopes = no_scope}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 151, .step = "/fA", .scopes = no_scope);
     assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
@@ -628,10 +607,7 @@ static void cleanup__leaves_the_places_to_others(void **state)
     driver_reserved_job(d, "c");
     int calls = 0;
     for (uint64_t number = 1; number <= 3; number++) {
-        driver_step(d, (struct core_event){
-                           .kind = CORE_CLEANUP,
-                           .ticket = ++d->ticket,
-                           .u.cleanup = {.number = number, .step = "0", .scopes = no_scope}});
+        DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = number, .step = "0", .scopes = no_scope);
         calls += driver_count(d, EFFECT_CALL);
     }
     assert_int_equal(calls, 2); /* an eighth of sixteen */
@@ -719,14 +695,13 @@ static void cleanup__without_a_token_is_given_up(void **state)
 static void forbid_the_login(struct driver *d)
 {
     d->config.cleanup_login = false;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
 }
 
 /* Without a token the login is the only way, where the site allows it; when a reload forbids it,
  * what waits is given up and says so, and what is under way is not sent again (F5, F19). */
 static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void **state)
 {
-    (void)state;
     for (int in_flight = 0; in_flight < 2; in_flight++) {
         struct driver d;
         driver_init(&d);
@@ -759,7 +734,6 @@ static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void *
  * the next life of the job has the name (F21, I6). */
 static void cleanup__without_a_token_hits_no_later_life(void **state)
 {
-    (void)state;
     for (int lost = 0; lost < 2; lost++) {
         struct driver d;
         driver_init(&d);
@@ -789,12 +763,10 @@ static void cleanup__without_a_token_hits_no_later_life(void **state)
 static void cleanup__is_counted_by_its_end(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     for (int i = 1; i <= 3; i++) {
         clean(d, "/fA");
         driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
-        core_status(d->core, &status);
-        assert_int_equal(status.cleanups.done, i);
+        assert_int_equal(driver_status(d).cleanups.done, i);
     }
     for (int i = 1; i <= 2; i++) {
         clean(d, "/fB");
@@ -802,16 +774,14 @@ static void cleanup__is_counted_by_its_end(void **state)
         driver_tick(d, d->config.cleanup_timeout_ms);
         driver_done(d, call, FM_BUSY, NULL);
         assert_int_equal(pending(d), 0);
-        core_status(d->core, &status);
-        assert_int_equal(status.cleanups.given_up, i);
+        assert_int_equal(driver_status(d).cleanups.given_up, i);
     }
-    assert_int_equal(status.cleanups.done, 3);
+    assert_int_equal(driver_status(d).cleanups.done, 3);
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
 static void cleanup__is_waited_for(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean_within(&d, "/fA", false, 1, no_scope, 0);
@@ -832,8 +802,7 @@ static void steps__are_shown_with_the_login(void **state)
     struct driver *d = *state;
     static const uint16_t trees[] = {77, 78};
     static const struct fmcall_step steps[] = {{"/fA", trees, 2}};
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     uint64_t call = driver_call(d, FMCALL_STEPS);
     assert_null(token_shown(d));
     steps_done(d, call, steps, 1);
@@ -841,8 +810,7 @@ static void steps__are_shown_with_the_login(void **state)
     assert_int_equal(driver_answer(d)->steps->count, 1);
     assert_null(driver_find(d, EFFECT_SAVE));
 
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     call = driver_call(d, FMCALL_STEPS);
     driver_tick(d, 5000);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -850,8 +818,7 @@ static void steps__are_shown_with_the_login(void **state)
     assert_null(driver_answer(d));
 
     /* It does not tell, and is not asked again. */
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     driver_done(d, driver_call(d, FMCALL_STEPS), FM_DENIED, NULL);
     assert_int_equal(driver_answered(d), ANSWER_GIVEN_UP);
     assert_null(driver_find(d, EFFECT_CALL));
@@ -860,7 +827,6 @@ static void steps__are_shown_with_the_login(void **state)
 /* Who waited in vain is told what for: the link, the fabric manager's answer, or its last words. */
 static void cleanup__pending_says_what_is_waited_for(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d);
     clean_within(&d, "/fA", false, 100, no_scope, 0);
@@ -920,13 +886,10 @@ static void cleanup__of_what_is_not_ours_is_refused(void **state)
     assert_int_equal(driver_job(d, "77")->number, 1);
     assert_int_equal(driver_job(d, "77")->origin, ORIGIN_FOUND);
     d->config.cleanup_login = true;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     clean(d, "/fA");
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
-    driver_step(
-        d, (struct core_event){.kind = CORE_CLEANUP,
-                               .ticket = ++d->ticket,
-                               .u.cleanup = {.number = 99, .step = "/fA", .scopes = no_scope}});
+    DRIVER_ASK(d, CORE_CLEANUP, cleanup, .number = 99, .step = "/fA", .scopes = no_scope);
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
@@ -963,8 +926,7 @@ static void steps__are_not_asked_for_when_nobody_waits(void **state)
     struct driver *d = *state;
     driver_tick(d, d->config.relist_ms);
     driver_list(d, NULL, 0, FM_UNREACHED);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 100}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 100);
     assert_null(driver_answer(d));
     driver_tick(d, 100);
     assert_int_equal(driver_answered(d), ANSWER_PENDING);
@@ -983,8 +945,7 @@ static void steps__are_shown_before_what_fails(void **state)
     struct driver *d = *state;
     clean(d, "0");
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_BUSY, NULL);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
     assert_int_equal(pending(d), 1);
@@ -992,8 +953,7 @@ static void steps__are_shown_before_what_fails(void **state)
     uint64_t call = driver_call(d, FMCALL_END_STEP);
     /* And while one is under way, next. */
     clean(d, "1");
-    driver_step(d, (struct core_event){
-                       .kind = CORE_STEPS, .ticket = ++d->ticket, .u.steps = {"elcap", "a", 5000}});
+    DRIVER_ASK(d, CORE_STEPS, steps, "elcap", "a", 5000);
     driver_done(d, call, FM_OK, NULL);
     steps_done(d, driver_call(d, FMCALL_STEPS), NULL, 0);
     driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);

@@ -39,11 +39,42 @@ static inline void driver_step(struct driver *d, struct core_event event)
     core_step(d->core, &event);
 }
 
+/* A step with a request, or with another event: the members of core_event's u.MEMBER. */
+#define DRIVER_ASK(d, event_kind, member, ...)                                                     \
+    driver_step(d, (struct core_event){                                                            \
+                       .kind = event_kind, .ticket = ++(d)->ticket, .u.member = {__VA_ARGS__}})
+#define DRIVER_STEP(d, event_kind, member, ...)                                                    \
+    driver_step(d, (struct core_event){.kind = event_kind, .u.member = {__VA_ARGS__}})
+
 static inline void driver_start(struct driver *d)
 {
     assert_int_equal(core_config_check(&d->config, NULL), 0);
     d->core = core_create(&d->config);
     core_start(d->core, d->now);
+}
+
+static inline void driver_configure(struct driver *d)
+{
+    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+}
+
+static inline void driver_set_hold(struct driver *d, int64_t hold_ms)
+{
+    d->config.vni_hold_ms = hold_ms;
+    driver_configure(d);
+}
+
+static inline struct core_status driver_status(const struct driver *d)
+{
+    struct core_status status;
+    core_status(d->core, &status);
+    return status;
+}
+
+/* VNIs in quarantine. */
+static inline uint32_t driver_held(const struct driver *d)
+{
+    return driver_status(d).vnis_in_quarantine;
 }
 
 /* The first effect of a kind in the last step, or NULL. */
@@ -107,16 +138,14 @@ static inline void driver_list(struct driver *d, const char *const *names, size_
     const struct effect *effect = driver_find(d, EFFECT_LIST);
     assert_non_null(effect);
     uint64_t list = effect->u.list.id;
-    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                       .u.names = {.list = list, .names = names, .count = count}});
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = list, .outcome = outcome}});
+    DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = count);
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = outcome);
 }
 
 static inline void driver_login(struct driver *d)
 {
     assert_non_null(driver_find(d, EFFECT_LOGIN));
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
 }
 
 /* Starts and brings the link up, with nothing at the fabric manager. */
@@ -141,19 +170,14 @@ static inline void driver_reserve(struct driver *d, struct reserve_request reque
 
 static inline void driver_release(struct driver *d, const char *job)
 {
-    driver_step(d, (struct core_event){.kind = CORE_RELEASE,
-                                       .ticket = ++d->ticket,
-                                       .u.release = {.cluster = "elcap", .job = job}});
+    DRIVER_ASK(d, CORE_RELEASE, release, .cluster = "elcap", .job = job);
 }
 
 static inline void driver_done(struct driver *d, uint64_t call, enum fmcall_outcome outcome,
                                const char *token)
 {
-    driver_step(d, (struct core_event){.kind = CORE_CALL_DONE,
-                                       .u.call = {.id = call,
-                                                  .outcome = outcome,
-                                                  .token = secret_of(token),
-                                                  .words = "the fabric manager's words"}});
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = outcome, .token = secret_of(token),
+                .words = "the fabric manager's words");
 }
 
 static inline void driver_tick(struct driver *d, int64_t ms)

@@ -37,7 +37,6 @@ static void destroy(struct reservation *r)
 /* F16: golden, against fabric-manager.md "The job's environment". */
 static void environment_each__is_complete(void **state)
 {
-    (void)state;
     struct core_config config;
     struct text text = {""};
     coreconfig_init(&config);
@@ -60,7 +59,6 @@ static void environment_each__is_complete(void **state)
 /* libfabric shows no client certificate: there can be a door for jobs (fabric-manager.md). */
 static void environment_each__tells_jobs_their_own_door(void **state)
 {
-    (void)state;
     struct core_config config;
     struct text text = {""};
     coreconfig_init(&config);
@@ -74,7 +72,6 @@ static void environment_each__tells_jobs_their_own_door(void **state)
 
 static void environment_each__step_is_never_unset(void **state)
 {
-    (void)state;
     struct core_config config;
     struct text text = {""};
     coreconfig_init(&config);
@@ -86,7 +83,6 @@ static void environment_each__step_is_never_unset(void **state)
 
 static void environment_each__nothing_without_reservation(void **state)
 {
-    (void)state;
     struct core_config config;
     struct text text = {""};
     coreconfig_init(&config);

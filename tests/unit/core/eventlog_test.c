@@ -6,7 +6,6 @@
 /* F24: replayable by number, bounded, whatever number it begins with. */
 static void eventlog__replays_what_is_kept(void **state)
 {
-    (void)state;
     struct eventlog log = {0};
     char cluster[] = "c", job[] = "j";
     assert_null(eventlog_at(&log, 0));
@@ -43,7 +42,6 @@ static void eventlog__replays_what_is_kept(void **state)
 /* As many as there are places: each is freed once (sanitizers). */
 static void eventlog__is_released_when_full(void **state)
 {
-    (void)state;
     struct eventlog log = {0};
     for (uint64_t seq = 1; seq <= log.capacity; seq++)
         eventlog_append(&log, &(struct event_record){.seq = seq});
@@ -51,9 +49,5 @@ static void eventlog__is_released_when_full(void **state)
     eventlog_release(&log);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(eventlog__replays_what_is_kept),
-                                       cmocka_unit_test(eventlog__is_released_when_full)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(eventlog__replays_what_is_kept),
+          cmocka_unit_test(eventlog__is_released_when_full))

@@ -12,13 +12,6 @@ static void publish(struct driver *d, int from, int to)
     }
 }
 
-static struct core_status status_of(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status;
-}
-
 static void start(struct driver *d, uint32_t keep, int64_t age_ms)
 {
     driver_init(d);
@@ -30,11 +23,10 @@ static void start(struct driver *d, uint32_t keep, int64_t age_ms)
 
 static void events__are_pruned_by_number(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 100, 0);
     publish(&d, 0, 1000);
-    struct core_status status = status_of(&d);
+    struct core_status status = driver_status(&d);
     assert_int_equal(status.last_seq, 1000);
     assert_in_range(status.last_seq - status.first_seq + 1, 100, 100 + 256);
     driver_end(&d);
@@ -42,14 +34,13 @@ static void events__are_pruned_by_number(void **state)
 
 static void events__are_pruned_by_age(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 10000, 60000);
     publish(&d, 0, 600);
-    assert_int_equal(status_of(&d).first_seq, 1);
+    assert_int_equal(driver_status(&d).first_seq, 1);
     d.now += 60001;
     publish(&d, 600, 700);
-    struct core_status status = status_of(&d);
+    struct core_status status = driver_status(&d);
     assert_int_equal(status.last_seq, 700);
     assert_in_range(status.first_seq, 600 - 256, 601); /* one lot may stay */
     assert_non_null(core_event_at(d.core, status.first_seq));
@@ -60,36 +51,32 @@ static void events__are_pruned_by_age(void **state)
 /* Before the first event the next one is number 1: who follows from there misses none. */
 static void events__begin_with_the_first(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 100, 0);
-    assert_int_equal(status_of(&d).last_seq, 0);
-    assert_int_equal(status_of(&d).first_seq, 1);
+    assert_int_equal(driver_status(&d).last_seq, 0);
+    assert_int_equal(driver_status(&d).first_seq, 1);
     publish(&d, 0, 1);
-    assert_int_equal(status_of(&d).last_seq, 1);
-    assert_int_equal(status_of(&d).first_seq, 1);
+    assert_int_equal(driver_status(&d).last_seq, 1);
+    assert_int_equal(driver_status(&d).first_seq, 1);
     driver_end(&d);
 }
 
 /* A step that publishes more than is kept drops none of its own: they are still to be told. */
 static void events__of_one_step_outlive_it(void **state)
 {
-    (void)state;
     enum { JOBS = 600 };
     struct driver d;
     size_t count, released = 0;
     start(&d, 1, 0);
     d.config.sync_lot = 100 * JOBS; /* all in one step */
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     publish(&d, 0, JOBS);
     for (int pass = 0; pass < 2; pass++) {
         d.now += d.config.sync_grace_ms;
-        driver_step(&d, (struct core_event){.kind = CORE_SYNC,
-                                            .ticket = ++d.ticket,
-                                            .u.sync = {.cluster = "elcap", .count = 0}});
+        DRIVER_ASK(&d, CORE_SYNC, sync, .cluster = "elcap", .count = 0);
     }
     const struct effect *effects = core_effects(d.core, &count);
-    uint64_t seq = status_of(&d).last_seq;
+    uint64_t seq = driver_status(&d).last_seq;
     for (size_t i = count; i-- > 0;) {
         if (effects[i].kind != EFFECT_EVENT)
             continue;
@@ -105,7 +92,6 @@ static void events__of_one_step_outlive_it(void **state)
 /* What log lines have as fields (B8): the job, and its first VNI, if it has one. */
 static void trace__names_the_job_and_its_vni(void **state)
 {
-    (void)state;
     for (int vnis = 0; vnis < 2; vnis++) {
         struct driver d;
         start(&d, 100, 0);
@@ -131,7 +117,6 @@ static void trace__names_the_job_and_its_vni(void **state)
 /* And which event it tells of, so that no second line needs to (B8). */
 static void trace__names_the_event(void **state)
 {
-    (void)state;
     struct driver d;
     size_t count;
     enum event_kind told = EVENT_NONE;
@@ -155,7 +140,6 @@ static void trace__names_the_event(void **state)
 /* What metrics count (B8): by cluster and kind. */
 static void events__are_counted_by_cluster_and_kind(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_cluster_status first, second;
     start(&d, 100, 0);
@@ -176,13 +160,12 @@ static void events__are_counted_by_cluster_and_kind(void **state)
 
 static void events__of_any_age_stay_when_told_so(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d, 10000, 0);
     publish(&d, 0, 600);
     d.now += INT64_C(400) * 24 * 3600 * 1000;
     publish(&d, 600, 700);
-    assert_int_equal(status_of(&d).first_seq, 1);
+    assert_int_equal(driver_status(&d).first_seq, 1);
     driver_end(&d);
 }
 

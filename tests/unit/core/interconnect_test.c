@@ -187,7 +187,7 @@ static void omnipath__hold_that_is_made_shorter_ends_sooner(void **state)
     driver_release(d, "a");
     d->config.omnipath.pkey_hold_ms = 1000;
     driver_tick(d, 1000);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     assert_null(driver_job(d, "a"));
 }
 
@@ -226,7 +226,7 @@ static void omnipath__survives_a_restart(void **state)
     assert_int_equal(driver_job(d, "c")->pkey, 2);
 }
 
-static void ledger__with_one_pkey_twice_is_damaged(void **state)
+static void ledger__with_what_no_job_can_have_is_damaged(void **state)
 {
     struct driver *d = *state;
     struct core *core = core_create(&d->config);
@@ -247,11 +247,13 @@ static void ledger__with_one_pkey_twice_is_damaged(void **state)
     core_destroy(core);
 
     core = core_create(&d->config);
-    r.interconnect = INTERCONNECT_SLINGSHOT;
-    load(core, &r, ERROR_CORRUPT);
-    r.interconnect = INTERCONNECT_OMNIPATH;
-    r.vni_count = 1;
-    load(core, &r, ERROR_CORRUPT);
+    struct reservation_record wrong[] = {r, r, r, r};
+    wrong[0].interconnect = INTERCONNECT_SLINGSHOT, wrong[0].pkey = 0;
+    wrong[1].interconnect = INTERCONNECT_SLINGSHOT, wrong[1].key = secret_of(NULL);
+    wrong[2].vni_count = 1, wrong[2].vnis[0] = 2000;
+    wrong[3].hwcoll = HWCOLL_WANTED;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        load(core, &wrong[i], ERROR_CORRUPT);
     core_destroy(core);
 }
 
@@ -354,7 +356,6 @@ static void pool__without_the_fabrics_own_keys(void **state)
 
 static void words__go_there_and_back(void **state)
 {
-    (void)state;
     for (int kind = 0; kind < INTERCONNECT_COUNT; kind++)
         assert_int_equal(interconnect_from_word(interconnect_word(kind)), kind);
     assert_int_equal(interconnect_from_word("infiniband"), -1);
@@ -366,7 +367,7 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
           FRESH(omnipath__gives_pkeys_round_robin),
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
-          FRESH(omnipath__survives_a_restart), FRESH(ledger__with_one_pkey_twice_is_damaged),
+          FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
           FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),
           FRESH(layout__of_another_request_is_a_conflict),
           FRESH(pool__without_the_fabrics_own_keys), FRESH(words__go_there_and_back))

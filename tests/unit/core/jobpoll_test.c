@@ -32,15 +32,13 @@ static uint64_t started(struct driver *d)
 
 static void named(struct driver *d, uint64_t id, const char *const *active, size_t count)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_JOBPOLL_DONE,
-                       .u.jobpoll = {.id = id, .ok = true, .active = active, .count = count}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .ok = true, .active = active,
+                .count = count);
 }
 
 static void failed(struct driver *d, uint64_t id, const char *words)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_JOBPOLL_DONE, .u.jobpoll = {.id = id, .words = words}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .words = words);
 }
 
 static struct core_cluster_status shown(const struct driver *d)
@@ -80,7 +78,6 @@ static void jobpoll__releases_what_is_not_named_twice(void **state)
 /* As often as the site says, however often that is. */
 static void jobpoll__is_asked_as_often_as_is_configured(void **state)
 {
-    (void)state;
     static const int64_t every_ms[] = {1, 2, 3600 * 1000, 0};
     for (size_t i = 0; i < sizeof every_ms / sizeof every_ms[0]; i++) {
         struct driver d;
@@ -101,8 +98,7 @@ static void jobpoll__counts_from_when_it_was_asked(void **state)
     uint64_t first = started(d);
     driver_reserve(d, driver_request("a", 2));
     d->now++;
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
     assert_int_equal(driver_answer(d)->sync->suspect_count, 1);
     d->now += 2 * d->config.sync_grace_ms;
     named(d, first, NULL, 0);
@@ -149,7 +145,18 @@ static void jobpoll__concludes_nothing_from_a_failure(void **state)
     static const char *const active[] = {"a"};
     named(d, id, active, 1);
     assert_string_equal(shown(d).jobpoll_error, "");
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 5); /* it answers again */
     assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
+
+    /* However short the words are that said why. */
+    tick_to(d, core_next_deadline(d->core));
+    failed(d, asked(d), "?");
+    tick_to(d, core_next_deadline(d->core));
+    named(d, asked(d), active, 1);
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 5);
+    tick_to(d, core_next_deadline(d->core));
+    named(d, asked(d), active, 1);
+    assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 7);
 }
 
 /* F20: when the fabric manager is back. One at a time. */
@@ -165,7 +172,7 @@ static void jobpoll__is_asked_when_the_link_comes_up(void **state)
     named(d, asked(d), NULL, 0);
     assert_int_equal(core_next_deadline(d->core), d->now + 300 * 1000);
 
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     named(d, asked(d), NULL, 0); /* so does a reload */
 
     d->now += 1000;
@@ -185,8 +192,7 @@ static void jobpoll__ignores_a_stale_answer(void **state)
     struct core_config gone = d->config;
     gone.clusters[0].jobpoll = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &gone});
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap"}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
     d->now += d->config.sync_grace_ms;
     named(d, id, NULL, 0);
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
@@ -236,7 +242,7 @@ static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
     struct driver *d = *state;
     d->config.clusters[0].jobpoll_every_ms = 0;
     uint64_t first = started(d);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(d, NULL, 0, FM_OK);
     named(d, first, NULL, 0);
     named(d, asked(d), NULL, 0);
@@ -273,7 +279,7 @@ static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
     named(d, id, less, 1); /* the first time that a is not named */
     tick_to(d, core_next_deadline(d->core));
     id = asked(d);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     named(d, id, less, 1);
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
     named(d, asked(d), active, 1);
@@ -284,10 +290,8 @@ static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
 
 static void piece(struct driver *d, uint64_t id, const char *job)
 {
-    driver_step(d,
-                (struct core_event){
-                    .kind = CORE_JOBPOLL_DONE,
-                    .u.jobpoll = {.id = id, .ok = true, .active = &job, .count = 1, .more = true}});
+    DRIVER_STEP(d, CORE_JOBPOLL_DONE, jobpoll, .id = id, .ok = true, .active = &job, .count = 1,
+                .more = true);
 }
 
 /* Three jobs of which a second job list poll lacks two; one is compared in a step. Its id. */
@@ -313,7 +317,6 @@ static uint64_t second_of_three(struct driver *d)
 /* Nobody is asked again before all was compared. */
 static void jobpoll__is_compared_in_lots(void **state)
 {
-    (void)state;
     struct driver d;
     uint64_t id = second_of_three(&d);
     piece(&d, id, "z");
@@ -336,14 +339,13 @@ static void jobpoll__is_compared_in_lots(void **state)
 /* What was not compared by then is not, whether all had been named or not; and it is asked anew. */
 static void jobpoll__ends_at_a_reload(void **state)
 {
-    (void)state;
     for (int whole = 0; whole < 2; whole++) {
         struct driver d;
         uint64_t id = second_of_three(&d);
         piece(&d, id, "a");
         if (whole)
             named(&d, id, NULL, 0);
-        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        driver_configure(&d);
         if (!whole) {
             piece(&d, id, "b");
             named(&d, id, NULL, 0);

@@ -14,7 +14,6 @@ static struct reservation *make(uint64_t number, const char *job)
 
 static void ledger__finds_newest_life_first(void **state)
 {
-    (void)state;
     struct ledger l;
     struct reservation *first = make(1, "j"), *second = make(2, "j"), *third = make(5, "j");
     ledger_init(&l);
@@ -40,7 +39,6 @@ static void ledger__finds_newest_life_first(void **state)
 /* The newest life goes, and others whose names fall into the same chain are found all the same. */
 static void ledger__keeps_names_behind_a_life_that_goes(void **state)
 {
-    (void)state;
     enum { JOBS = 200 };
     static struct reservation *lives[2][JOBS];
     struct ledger l;
@@ -77,7 +75,6 @@ static void ledger__keeps_names_behind_a_life_that_goes(void **state)
 /* Many come and go; number order, names and compaction hold. */
 static void ledger__survives_churn(void **state)
 {
-    (void)state;
     enum { LIVE = 3000, ALL = 40000 };
     static struct reservation *live[ALL + 1];
     struct ledger l;
@@ -118,7 +115,6 @@ static void ledger__survives_churn(void **state)
 /* G11: no name is the one for which all others move. */
 static void names__get_one_bucket_more_at_a_time(void **state)
 {
-    (void)state;
     enum { ALL = 5000 };
     static struct reservation *all[ALL];
     struct ledger l;
@@ -148,7 +144,6 @@ static void names__get_one_bucket_more_at_a_time(void **state)
 /* Rows move up under its feet: each that is there all the while is seen, and once. */
 static void walk__sees_what_stays(void **state)
 {
-    (void)state;
     enum { FIRST = 2000, ALL = 3000 };
     static struct reservation *all[ALL + 1];
     struct ledger l;
@@ -179,7 +174,6 @@ static void walk__sees_what_stays(void **state)
 /* The newest has gone: nothing behind the last row is one, however many there are. */
 static void walk__ends_with_the_last(void **state)
 {
-    (void)state;
     static const uint64_t counts[] = {1, 2, 255, 256, 257, 511, 512, 513};
     static struct reservation *all[513 + 1];
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -207,7 +201,6 @@ static void walk__ends_with_the_last(void **state)
 /* G7: names that were entered late are as if they had been entered one by one, lives too. */
 static void index__finds_what_was_postponed(void **state)
 {
-    (void)state;
     enum { JOBS = 700, ALL = 3 * JOBS };
     static struct reservation *all[ALL + 2];
     struct ledger l;

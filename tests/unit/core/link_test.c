@@ -3,9 +3,7 @@
 
 static enum link_state link_of(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.link;
+    return driver_status(d).link;
 }
 
 /* F20: login, list, compare, then up; nothing is sent before. */
@@ -17,7 +15,7 @@ static void link__comes_up_in_order(void **state)
     assert_null(driver_answer(d));
     assert_null(driver_find(d, EFFECT_CALL));
     driver_tick(d, 10);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(d), LINK_LISTING);
     assert_null(driver_find(d, EFFECT_CALL));
     driver_list(d, NULL, 0, FM_OK);
@@ -59,8 +57,7 @@ static void link__pauses_and_resumes(void **state)
 static void link__is_not_waited_for_after_a_failure(void **state)
 {
     struct driver *d = *state;
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                       .u.login = {.ok = false, .words = "refused"}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "refused");
     driver_tick(d, core_next_deadline(d->core) - d->now);
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
     driver_reserve(d, driver_request("a", 128));
@@ -74,8 +71,7 @@ static void link__waits_longer_each_time(void **state)
     int64_t last = 0;
     for (int i = 0; i < 10; i++) {
         assert_non_null(driver_find(d, EFFECT_LOGIN));
-        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                           .u.login = {.ok = false, .words = "refused"}});
+        DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "refused");
         assert_int_equal(driver_events(d, EVENT_LINK_DOWN), i == 0); /* told once */
         int64_t wait = core_next_deadline(d->core) - d->now;
         assert_true(wait >= last && wait <= 32 * d->config.link_retry_ms);
@@ -100,8 +96,7 @@ static void link__tells_when_the_trouble_changes(void **state)
     d->config.trace_level = 4; /* warnings */
     driver_start(d);
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++) {
-        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE,
-                                           .u.login = {.ok = false, .words = troubles[i].words}});
+        DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = troubles[i].words);
         assert_int_equal(driver_count(d, EFFECT_TRACE), troubles[i].told);
         driver_tick(d, core_next_deadline(d->core) - d->now);
     }
@@ -111,7 +106,6 @@ static void link__tells_when_the_trouble_changes(void **state)
 static void link__is_down_since_it_was_lost(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     d->now += 5000;
     driver_reserve(d, driver_request("a", 128));
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
@@ -120,16 +114,14 @@ static void link__is_down_since_it_was_lost(void **state)
         driver_tick(d, core_next_deadline(d->core) - d->now);
         driver_login(d);
         driver_list(d, NULL, 0, FM_BROKEN);
-        core_status(d->core, &status);
-        assert_int_equal(status.link_since_ms, lost);
+        assert_int_equal(driver_status(d).link_since_ms, lost);
     }
     driver_tick(d, core_next_deadline(d->core) - d->now);
     driver_login(d);
     driver_list(d, NULL, 0, FM_OK);
-    core_status(d->core, &status);
-    assert_int_equal(status.link_since_ms, d->now);
-    assert_string_equal(status.link_error, ""); /* it is over */
-    assert_int_equal(status.link_losses, 1);
+    assert_int_equal(driver_status(d).link_since_ms, d->now);
+    assert_string_equal(driver_status(d).link_error, ""); /* it is over */
+    assert_int_equal(driver_status(d).link_losses, 1);
 }
 
 /* fmapi takes one login at a time. */
@@ -140,10 +132,10 @@ static void link__logs_in_once_at_a_time(void **state)
     struct core_config without = d->config;
     without.fm_present = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     assert_null(driver_find(d, EFFECT_LOGIN));
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(d), LINK_LISTING);
 }
 
@@ -165,7 +157,6 @@ static void two_urls(struct driver *d)
  * is kept, and is what jobs are told. */
 static void link__tries_the_urls_in_turn(void **state)
 {
-    (void)state;
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
                                        .u.login = {.ok = false, .words = "refused"}};
@@ -181,7 +172,7 @@ static void link__tries_the_urls_in_turn(void **state)
     assert_int_equal(login_url(&d), 0);
     driver_step(&d, refused);
     assert_int_equal(login_url(&d), 1);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(&d, NULL, 0, FM_OK);
     assert_int_equal(link_of(&d), LINK_UP);
     assert_string_equal(core_fm_url(d.core), "http://fm2");
@@ -195,7 +186,6 @@ static void link__tries_the_urls_in_turn(void **state)
  * when a login at the old one is under way. */
 static void link__follows_a_reload_of_the_urls(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     driver_up(&d);
@@ -216,10 +206,10 @@ static void link__follows_a_reload_of_the_urls(void **state)
     strcpy(other.fm_urls[0], "http://newer");
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &other});
     assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(login_url(&d), 0);
     assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(&d), LINK_LISTING);
     driver_end(&d);
 }
@@ -231,14 +221,13 @@ static void configure_urls(struct driver *d, const char *first, const char *seco
     d->config.fm_url_count = 0;
     for (size_t i = 0; i < 3 && urls[i]; i++)
         strcpy(d->config.fm_urls[d->config.fm_url_count++], urls[i]);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
 }
 
 /* F5, F13: from the URL in use, wherever the new order has it, on to the one behind it; and a wait
  * only when all of the new ones have failed. */
 static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
 {
-    (void)state;
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
                                        .u.login = {.ok = false, .words = "refused"}};
@@ -279,7 +268,6 @@ static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
 /* F5: with the first one that is configured, where there was none. */
 static void link__begins_with_the_first_url_of_a_reload(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     struct core_config with = d.config;
@@ -296,7 +284,6 @@ static void link__begins_with_the_first_url_of_a_reload(void **state)
 /* B8: what is shown of it. */
 static void link__has_a_word_for_each_state(void **state)
 {
-    (void)state;
     assert_string_equal(link_state_word(LINK_DOWN), "down");
     assert_string_equal(link_state_word(LINK_LOGGING_IN), "logging-in");
     assert_string_equal(link_state_word(LINK_LISTING), "listing");
@@ -307,7 +294,6 @@ static void link__has_a_word_for_each_state(void **state)
 /* A login that began at the URL before says nothing of the one that is next (two of them). */
 static void link__ignores_a_login_at_the_url_before(void **state)
 {
-    (void)state;
     struct driver d;
     two_urls(&d);
     driver_start(&d);
@@ -315,13 +301,13 @@ static void link__ignores_a_login_at_the_url_before(void **state)
     struct core_config without = d.config;
     without.fm_present = false;
     driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     assert_null(driver_find(&d, EFFECT_LOGIN)); /* one at a time */
     assert_string_equal(core_fm_url(d.core), "http://fm2");
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(login_url(&d), 1);
     assert_int_equal(link_of(&d), LINK_LOGGING_IN);
-    driver_step(&d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(&d, CORE_LOGIN_DONE, login, .ok = true);
     assert_int_equal(link_of(&d), LINK_LISTING);
     driver_end(&d);
 }
@@ -337,13 +323,10 @@ static void link__ignores_a_list_from_before_it_was_lost(void **state)
     struct core_config without = d->config;
     without.fm_present = false;
     driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &without});
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = id, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = id, .outcome = FM_OK);
     assert_int_equal(link_of(d), LINK_DOWN);
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.link_listed_ms, 0);
+    assert_int_equal(driver_status(d).link_listed_ms, 0);
 }
 
 static void link__three_timeouts_in_a_row_lose_it(void **state)
@@ -554,11 +537,9 @@ static void link__warns_of_a_name_conflict_once(void **state)
     for (int i = 0; i < 2; i++) {
         driver_tick(d, d->config.relist_ms);
         uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                           .u.names = {.list = list, .names = names, .count = 2}});
+        DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 2);
         warned += driver_count(d, EFFECT_TRACE);
-        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                           .u.list_done = {.list = list, .outcome = FM_OK}});
+        DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     }
     assert_int_equal(warned, 2); /* one for elcap, one for elcap2 */
 }
@@ -574,14 +555,12 @@ static void link__warns_of_an_equal_name_once(void **state)
     for (int i = 0; i < 2; i++) {
         driver_tick(d, d->config.relist_ms);
         uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-        driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                           .u.names = {.list = list, .names = names, .count = 3}});
+        DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 3);
         const struct effect *trace = driver_find(d, EFFECT_TRACE);
         if (trace)
             assert_non_null(strstr(trace->u.trace.text, "elcap-12"));
         warned += driver_count(d, EFFECT_TRACE);
-        driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                           .u.list_done = {.list = list, .outcome = FM_OK}});
+        DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     }
     assert_int_equal(warned, 1);
 }
@@ -589,7 +568,6 @@ static void link__warns_of_an_equal_name_once(void **state)
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
 static void link__another_owners_name_is_made_printable(void **state)
 {
-    (void)state;
     static const char *const names[] = {"elca-\x1b[2J\xc2\x9b 7"};
     struct driver d;
     struct core_cluster_status status;

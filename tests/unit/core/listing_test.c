@@ -5,9 +5,7 @@
 
 static uint32_t strays(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.strays;
+    return driver_status(d).strays;
 }
 
 /* A job that is over here, all of it, but for its VNIs, which wait for its nodes. */
@@ -26,7 +24,6 @@ static void over_but_for_its_vnis(struct driver *d, const char *job, bool jobpol
 /* F20: what is left of such a job is deleted with the second list, and once. */
 static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", false);
@@ -48,7 +45,6 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
 /* B11: not before its resource manager was asked, which may name the job. */
 static void listing__deletes_nothing_before_a_jobpoll(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", true);
@@ -65,7 +61,6 @@ static void listing__deletes_nothing_before_a_jobpoll(void **state)
  * neither then nor when the reservation ends. */
 static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const names[] = {"elcap-a"};
     over_but_for_its_vnis(&d, "a", false);
@@ -79,7 +74,7 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
     driver_done(&d, check, FM_OK, "sess-a");
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     d.config.vni_hold_ms = 0;
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     driver_tick(&d, d.config.call_timeout_ms);
     assert_null(driver_job(&d, "a"));
     driver_tick(&d, d.config.relist_ms);
@@ -92,7 +87,6 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
  * that is asked for its token until an answer comes. */
 static void listing__what_is_found_again_is_asked_for_again(void **state)
 {
-    (void)state;
     for (int ours = 0; ours < 2; ours++) {
         struct driver d;
         static const char *const names[] = {"elcap-a"};

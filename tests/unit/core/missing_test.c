@@ -120,10 +120,8 @@ static void missing__list_from_before_is_no_witness(void **state)
         (void)snprintf(names[i], sizeof names[i], "elcap-j%d", i + 1);
         listed[i] = names[i];
     }
-    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                       .u.names = {.list = list, .names = listed, .count = 19}});
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = listed, .count = 19);
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     assert_int_equal(answer_checks(d, 20, 19), 1); /* one of thirty is no mass loss */
 }
 
@@ -170,7 +168,6 @@ static void missing__mass_loss_tells_how_much(void **state)
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
 static void missing__mass_loss_ends_by_answers(void **state)
 {
-    (void)state;
     for (int late = 0; late < 2; late++) {
         struct driver d;
         driver_init(&d);
@@ -266,7 +263,6 @@ static int lists_until_released(int64_t early_ms)
  */
 static void missing__list_tells_when_all_has_settled(void **state)
 {
-    (void)state;
     int settled = lists_until_released(0);
     assert_true(settled > 1);
     assert_int_equal(lists_until_released(1), settled + 1);
@@ -331,8 +327,7 @@ static void missing__release_that_was_answered_is_over(void **state)
     uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
     driver_reserve(d, driver_request("b", 128));
     driver_release(d, "a");
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
 }
 

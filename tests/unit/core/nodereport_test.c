@@ -8,15 +8,8 @@ static enum answer_kind report_in_order(struct driver *d, const char *job, uint6
                                         const char *node, enum node_state state, uint64_t order)
 {
     const char *services = state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = job,
-                                                    .number = number,
-                                                    .node = node,
-                                                    .state = state,
-                                                    .services = services,
-                                                    .order = order}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = node, .state = state, .services = services, .order = order);
     return driver_answered(d);
 }
 
@@ -28,18 +21,9 @@ static enum answer_kind report(struct driver *d, const char *job, uint64_t numbe
 
 static uint32_t fence(struct driver *d, const char *node)
 {
-    driver_step(d, (struct core_event){.kind = CORE_FENCE,
-                                       .ticket = ++d->ticket,
-                                       .u.fence = {node, "power supply"}});
+    DRIVER_ASK(d, CORE_FENCE, fence, node, "power supply");
     assert_int_equal(driver_answered(d), ANSWER_FENCED);
     return driver_answer(d)->count;
-}
-
-static uint32_t held(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.vnis_in_quarantine;
 }
 
 /* A running job of n1-n3; small, so that no fabric manager is in the way. */
@@ -66,7 +50,7 @@ static void report__frees_vnis_when_all_are_clean(void **state)
                          ANSWER_REPORTED);
     assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 
     struct core_waiting waiting;
     core_waiting(driver_job(d, "a"), &waiting);
@@ -75,9 +59,9 @@ static void report__frees_vnis_when_all_are_clean(void **state)
     assert_int_equal(waiting.named, 2);
 
     assert_int_equal(report(d, "a", 1, "n2", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(report(d, "a", 1, "n3", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
     assert_int_equal(report(d, "a", 1, "n3", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
@@ -97,7 +81,6 @@ static void reserve_of(struct driver *d, const char *nodes, uint32_t count)
  * too, unless the job did not name its nodes. */
 static void waiting__tells_whom_to_fence(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_waiting waiting;
     struct nodefold silent;
@@ -147,7 +130,6 @@ static void waiting__tells_whom_to_fence(void **state)
 /* Of each kind the first twenty by name, whatever came first. */
 static void waiting__names_the_first(void **state)
 {
-    (void)state;
     struct driver d;
     struct core_waiting waiting;
     char node[16];
@@ -178,49 +160,41 @@ static void report__silence_is_not_clean(void **state)
     (void)report(d, "a", 1, "n1", NODE_CREATED);
     driver_release(d, "a");
     (void)report(d, "a", 1, "n1", NODE_DESTROYED);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     driver_tick(d, d->config.vni_hold_ms - 1);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     driver_tick(d, 1); /* told, and counted */
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_int_equal(driver_find(d, EFFECT_TRACE)->u.trace.level, 4);
     assert_non_null(strstr(driver_find(d, EFFECT_TRACE)->u.trace.text, "2 of its 3 nodes"));
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_unconfirmed, 1);
+    assert_int_equal(driver_status(d).vnis_unconfirmed, 1);
 }
 
 /* F3: where services will not go a process can still use the VNIs, however long that takes. */
 static void report__lingering_outlasts_the_hold(void **state)
 {
-    (void)state;
     for (int fenced = 0; fenced < 2; fenced++) {
         struct driver d;
-        struct core_status status;
         start(&d);
         (void)report(&d, "a", 1, "n1", NODE_LINGERING);
         driver_release(&d, "a");
         (void)report(&d, "a", 1, "n2", NODE_DESTROYED);
         driver_tick(&d, d.config.vni_hold_ms);
-        assert_int_equal(held(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         assert_int_equal(driver_find(&d, EFFECT_TRACE)->u.trace.level, 4);
         assert_non_null(strstr(driver_find(&d, EFFECT_TRACE)->u.trace.text, "n1 has CXI services"));
-        core_status(d.core, &status);
-        assert_int_equal(status.vnis_overdue, 1);
+        assert_int_equal(driver_status(&d).vnis_overdue, 1);
         assert_int_equal(core_next_deadline(d.core), INT64_MAX); /* time is not waited for */
         driver_tick(&d, 10 * d.config.vni_hold_ms);
-        assert_int_equal(held(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         assert_null(driver_find(&d, EFFECT_TRACE)); /* told once */
         if (fenced)
-            driver_step(&d, (struct core_event){.kind = CORE_FENCE,
-                                                .ticket = ++d.ticket,
-                                                .u.fence = {.node = "n1"}});
+            DRIVER_ASK(&d, CORE_FENCE, fence, .node = "n1");
         else
             (void)report(&d, "a", 1, "n1", NODE_DESTROYED);
-        assert_int_equal(held(&d), 0); /* n3 has been silent long enough */
-        core_status(d.core, &status);
-        assert_int_equal(status.vnis_overdue, 0);
-        assert_int_equal(status.vnis_unconfirmed, 1);
+        assert_int_equal(driver_held(&d), 0); /* n3 has been silent long enough */
+        assert_int_equal(driver_status(&d).vnis_overdue, 0);
+        assert_int_equal(driver_status(&d).vnis_unconfirmed, 1);
         driver_end(&d);
     }
 }
@@ -235,7 +209,7 @@ static void report__all_clean_before_the_release(void **state)
     assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
     driver_release(d, "a");
     assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* Granted once more, perhaps to a job that started anew before its release came: whose epilog a
@@ -255,9 +229,9 @@ static void report__of_what_was_granted_twice(void **state)
     (void)report(d, "a", 1, "n2", NODE_DESTROYED);
     (void)report(d, "a", 1, "n3", NODE_DESTROYED);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     driver_tick(d, d->config.vni_hold_ms);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_int_equal(driver_count(d, EFFECT_TRACE), 0); /* each node has said what there was */
 }
 
@@ -272,9 +246,9 @@ static void report__is_about_one_life(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
     assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
     driver_release(d, "a");
-    assert_int_equal(held(d), 2);
+    assert_int_equal(driver_held(d), 2);
     assert_int_equal(report(d, "a", 2, "n1", NODE_DESTROYED), ANSWER_REPORTED);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(report(d, "a", 9, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
 
@@ -301,7 +275,7 @@ static void report__too_late_to_have_made_services(void **state)
                      ANSWER_REPORTED); /* still quarantined */
     (void)report(d, "a", 1, "n1", NODE_DESTROYED);
     driver_tick(d, d->config.vni_hold_ms);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_int_equal(report(d, "a", 1, "n2", NODE_CREATED), ANSWER_GIVEN_BACK);
     assert_int_equal(report(d, "a", 1, "n1", NODE_DESTROYED), ANSWER_REPORTED);
 }
@@ -311,26 +285,21 @@ static void report__too_late_to_have_made_services(void **state)
 static void report__created_outlasts_the_hold(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5);
     driver_release(d, "a");
     driver_tick(d, 10 * d->config.vni_hold_ms);
-    assert_int_equal(held(d), 1);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_overdue, 1);
+    assert_int_equal(driver_held(d), 1);
+    assert_int_equal(driver_status(d).vnis_overdue, 1);
     (void)report_in_order(d, "a", 1, "n1", NODE_LINGERING, 6); /* back, and known */
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     (void)report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 7);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static void boot_in(struct driver *d, const char *node, uint64_t order, const char *const *clusters)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_NODE_BOOT,
-                               .ticket = ++d->ticket,
-                               .u.boot = {.node = node, .order = order, .clusters = clusters}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = node, .order = order, .clusters = clusters);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -352,10 +321,10 @@ static void report__boot_ends_nothing_of_another_clusters_node(void **state)
     boot_in(d, "n1", 8, none);
     boot_in(d, "n1", 8, other);
     assert_int_equal(driver_answer(d)->count, 0);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     boot_in(d, "n1", 8, both);
     assert_int_equal(driver_answer(d)->count, 1);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* F3: no service outlives a boot. What was said after it counts, whatever arrives first. */
@@ -373,11 +342,11 @@ static void report__boot_ends_what_was_said_before(void **state)
     assert_int_equal(driver_answer(d)->count, 0);
     boot(d, "n4", 8);
     driver_tick(d, d->config.vni_hold_ms);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5); /* late: from before the boot */
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     boot(d, "n3", 10);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* ---- a boot that tells when it was (F3, I1) ---- */
@@ -390,13 +359,8 @@ static uint32_t boot_at(struct driver *d, const char *node, int64_t booted_ms, i
                         int64_t delay)
 {
     static const char *const clusters[] = {"elcap", NULL};
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {.node = node,
-                                                  .order = 8,
-                                                  .clusters = clusters,
-                                                  .uptime_ms = d->now - booted_ms - delay,
-                                                  .booted_ms = booted_ms + clock}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = node, .order = 8, .clusters = clusters,
+               .uptime_ms = d->now - booted_ms - delay, .booted_ms = booted_ms + clock);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
     return driver_answer(d)->count;
 }
@@ -404,8 +368,7 @@ static uint32_t boot_at(struct driver *d, const char *node, int64_t booted_ms, i
 /* Job a is released, and an hour later only the nodes' words end its quarantine. */
 static int64_t release_and_wait(struct driver *d)
 {
-    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     const int64_t released = d->now;
     driver_release(d, "a");
     driver_tick(d, 12 * SLACK_MS);
@@ -422,9 +385,9 @@ static void boot__ends_silence_about_what_was_over(void **state)
     assert_int_equal(boot_at(d, "n1", released + SLACK_MS + 1, 0, 0), 1);
     assert_int_equal(boot_at(d, "n1", released + SLACK_MS + 1, 0, 0), 0); /* once more: no news */
     (void)report_in_order(d, "a", 1, "n2", NODE_DESTROYED, 1);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(boot_at(d, "n3", d->now, 0, 0), 1);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* Of two times the earlier one counts: either may be wrong. */
@@ -438,20 +401,19 @@ static void boot__at_an_uncertain_time_ends_nothing(void **state)
     assert_int_equal(boot_at(d, "n1", d->now, -10 * SLACK_MS, 0), 1);
     boot(d, "n2", 8); /* no time is told */
     assert_int_equal(driver_answer(d)->count, 0);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* What is active may have services that were made since the boot, and be silent about them. */
 static void boot__ends_nothing_of_what_is_active(void **state)
 {
     struct driver *d = *state;
-    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     driver_tick(d, 12 * SLACK_MS);
     for (int i = 1; i <= 3; i++)
         assert_int_equal(boot_at(d, i == 1 ? "n1" : i == 2 ? "n2" : "n3", d->now, 0, 0), 0);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 static void boot__ends_what_names_the_node_only(void **state)
@@ -463,7 +425,7 @@ static void boot__ends_what_names_the_node_only(void **state)
     request.nodes = "n[1-2]";
     driver_reserve(d, request);
     driver_release(d, "b");
-    driver_step(d, (struct core_event){.kind = CORE_RELEASE, .u.release = {"elcap2", "c"}});
+    DRIVER_STEP(d, CORE_RELEASE, release, "elcap2", "c");
     (void)report_in_order(d, "a", 1, "n2", NODE_CREATED, 9); /* since the boot, by its order */
     (void)release_and_wait(d);
     assert_int_equal(boot_at(d, "n4", d->now, 0, 0), 0);
@@ -491,26 +453,22 @@ static void boot__ends_nothing_of_what_has_no_vnis(void **state)
     driver_tick(d, 12 * SLACK_MS);
     assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
     assert_int_equal(boot_at(d, "n1", d->now, 0, 0), 0);
+    assert_int_equal(fence(d, "n1"), 0);
+    assert_int_equal(report(d, "b", 2, "n1", NODE_CREATED),
+                     ANSWER_REPORTED); /* it asked for none */
 }
 
 /* [vni] hold = reports: silence is waited for, too. */
 static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
 {
     struct driver *d = *state;
-    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     driver_release(d, "a");
     driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     for (int i = 1; i <= 3; i++)
         (void)report(d, "a", 1, i == 1 ? "n1" : i == 2 ? "n2" : "n3", NODE_DESTROYED);
-    assert_int_equal(held(d), 0);
-}
-
-static void set_hold(struct driver *d, int64_t hold_ms)
-{
-    d->config.vni_hold_ms = hold_ms;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* I1: nodes with a launch document make services without a report. So they are waited for also when
@@ -521,25 +479,23 @@ static void report__nodes_with_a_launch_document_are_waited_for_by_any_hold(void
     struct reserve_request request = driver_request("b", 2);
     request.nodes = "n[4-5]";
     request.launch = true;
-    set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     driver_reserve(d, request);
-    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
-                                       .ticket = ++d->ticket,
-                                       .u.launch = {.cluster = "elcap", .job = "a"}});
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "a");
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.reservation.launched, 1);
     driver_reserve(d, driver_request("c", 2));
-    set_hold(d, 1000);
+    driver_set_hold(d, 1000);
     driver_release(d, "a");
     assert_int_equal(driver_job(d, "a")->hold_until_ms, 0); /* not known */
     driver_release(d, "b");
     driver_release(d, "c");
-    assert_int_equal(held(d), 3);
+    assert_int_equal(driver_held(d), 3);
     driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
-    assert_int_equal(held(d), 2);
+    assert_int_equal(driver_held(d), 2);
     (void)report(d, "b", 2, "n4", NODE_DESTROYED);
     assert_int_equal(fence(d, "n5"), 1);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* Where the request for a document finds no job, or one that has none, nothing is saved. */
@@ -552,7 +508,7 @@ static void report__no_launch_document_leaves_no_trace(void **state)
     launch.u.launch.job = "unknown";
     driver_step(d, launch);
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
-    set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     launch.u.launch.job = "a";
     (void)report(d, "a", 1, "n1", NODE_CREATED);
     driver_step(d, launch); /* an earlier start's */
@@ -564,8 +520,7 @@ static void report__no_launch_document_leaves_no_trace(void **state)
 static void report__granted_twice_and_silent_is_waited_for(void **state)
 {
     struct driver *d = *state;
-    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     struct reserve_request request = driver_request("a", 3);
     request.nodes = "n[1-3]";
     driver_reserve(d, request);
@@ -573,24 +528,22 @@ static void report__granted_twice_and_silent_is_waited_for(void **state)
     driver_release(d, "a");
     assert_int_equal(driver_job(d, "a")->hold_until_ms, 0); /* not known */
     driver_tick(d, INT64_C(365) * 24 * 3600 * 1000);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     (void)report(d, "a", 1, "n2", NODE_DESTROYED);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     (void)report(d, "a", 1, "n3", NODE_DESTROYED);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* F3: a hold that ends by time without any report is counted as well. */
 static void report__hold_without_any_report_is_counted(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     driver_release(d, "a");
     driver_tick(d, d->config.vni_hold_ms);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_non_null(strstr(driver_find(d, EFFECT_TRACE)->u.trace.text, "3 of its 3 nodes"));
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_unconfirmed, 1);
+    assert_int_equal(driver_status(d).vnis_unconfirmed, 1);
 }
 
 /* A lower [vni] hold applies to what is quarantined already; one that is higher, too. */
@@ -598,56 +551,45 @@ static void report__reload_of_hold_applies_to_what_is_held(void **state)
 {
     struct driver *d = *state;
     int64_t hold = d->config.vni_hold_ms;
-    struct core_status status;
     driver_release(d, "a");
     driver_tick(d, 5000);
-    d->config.vni_hold_ms = 2 * hold;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_overdue, 0); /* it was not, so nothing is taken off the count */
+    driver_set_hold(d, 2 * hold);
+    assert_int_equal(driver_status(d).vnis_overdue,
+                     0); /* it was not, so nothing is taken off the count */
     driver_tick(d, hold);
-    assert_int_equal(held(d), 1);
-    d->config.vni_hold_ms = hold;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 1);
+    driver_set_hold(d, hold);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t number,
                                     enum node_state node_state, uint16_t vni)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = job,
-                                                    .number = number,
-                                                    .node = "n1",
-                                                    .state = node_state,
-                                                    .services = "cxi0:12",
-                                                    .vnis = &vni,
-                                                    .vni_count = 1}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = "n1", .state = node_state, .services = "cxi0:12",
+               .vnis = ((const uint16_t[]){vni, vni}), .vni_count = 2); /* twice is once */
     return driver_answered(d);
 }
 
 /* I1: services of a life that the ledger has forgotten hold their VNI back again. */
 static void report__late_lingering_holds_its_vni_again(void **state)
 {
-    (void)state;
     struct driver d;
     start(&d); /* has 1024 */
     assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_NOT_FOUND);
     assert_int_equal(report_vnis(&d, "old", 77, NODE_LINGERING, 1024), ANSWER_NOT_FOUND);
     assert_int_equal(report_vnis(&d, "old", 77, NODE_LINGERING, 1030), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 1);
+    assert_int_equal(driver_held(&d), 1);
     assert_true(driver_alarm(&d, ALARM_OLD_LEDGER)); /* a number that was never given */
     (void)report_vnis(&d, "old", 77, NODE_LINGERING, 1030);
-    assert_int_equal(held(&d), 1);
+    assert_int_equal(driver_held(&d), 1);
     driver_tick(&d, 10 * d.config.vni_hold_ms);
-    assert_int_equal(held(&d), 1);
+    assert_int_equal(driver_held(&d), 1);
     driver_reserve(&d, driver_request("old", 2)); /* it is not in the way of the same job */
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     assert_int_equal(driver_job(&d, "old")->state, JOB_ACTIVE);
     assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_REPORTED);
-    assert_int_equal(held(&d), 0);
+    assert_int_equal(driver_held(&d), 0);
     driver_end(&d);
 }
 
@@ -656,12 +598,10 @@ static void report__late_lingering_holds_its_vni_again(void **state)
 static void report__unknown_lives_are_bounded(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     for (uint16_t i = 0; i < 1000; i++)
         (void)report_vnis(d, "old", 100u + i, NODE_LINGERING, (uint16_t)(2000 + i));
-    core_status(d->core, &status);
-    assert_int_equal(status.use.jobs_releasing, 8);
-    assert_int_equal(status.vnis_in_quarantine, 8);
+    assert_int_equal(driver_status(d).use.jobs_releasing, 8);
+    assert_int_equal(driver_held(d), 8);
 }
 
 /* B8: reports of services that will not go, as long as they say so. */
@@ -675,12 +615,10 @@ static void report__lingering_is_counted(void **state)
     } told[] = {{"n1", NODE_CREATED, 0},   {"n1", NODE_LINGERING, 1}, {"n2", NODE_LINGERING, 2},
                 {"n2", NODE_LINGERING, 2}, {"n1", NODE_DESTROYED, 1}, {"n3", NODE_DESTROYED, 1},
                 {"n2", NODE_CREATED, 0},   {"n2", NODE_LINGERING, 1}, {"n2", NODE_DESTROYED, 0}};
-    struct core_status status;
     driver_release(d, "a");
     for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
         (void)report(d, "a", 1, told[i].node, told[i].state);
-        core_status(d->core, &status);
-        assert_int_equal(status.nodes_lingering, told[i].lingering);
+        assert_int_equal(driver_status(d).nodes_lingering, told[i].lingering);
     }
 }
 
@@ -692,20 +630,14 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
         const uint16_t vni = (uint16_t)(2000 + i);
         char node[16];
         (void)snprintf(node, sizeof node, "n%d", i + 1);
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "old",
-                                                        .number = 100u + i,
-                                                        .node = node,
-                                                        .state = NODE_LINGERING,
-                                                        .vnis = &vni,
-                                                        .vni_count = 1}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "old",
+                   .number = 100u + i, .node = node, .state = NODE_LINGERING, .vnis = &vni,
+                   .vni_count = 1);
         assert_int_equal(driver_answered(d), i < 256 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
     }
     /* Of those that have reported few, too. */
     assert_int_equal(report_vnis(d, "old", 500, NODE_LINGERING, 3000), ANSWER_NOT_FOUND);
-    assert_int_equal(held(d), 256);
+    assert_int_equal(driver_held(d), 256);
 }
 
 /* When all of them are over each node begins anew. */
@@ -716,21 +648,15 @@ static void report__unknown_lives_are_counted_anew(void **state)
     for (int round = 0; round < 2; round++) {
         for (uint16_t i = 0; i < 2 * 9; i++) {
             const uint16_t vni = (uint16_t)(2000 + i);
-            driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                               .ticket = ++d->ticket,
-                                               .u.report = {.cluster = "elcap",
-                                                            .job = "old",
-                                                            .number = 100u + i,
-                                                            .node = nodes[i / 9],
-                                                            .state = NODE_LINGERING,
-                                                            .vnis = &vni,
-                                                            .vni_count = 1}});
+            DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "old",
+                       .number = 100u + i, .node = nodes[i / 9], .state = NODE_LINGERING,
+                       .vnis = &vni, .vni_count = 1);
             assert_int_equal(driver_answered(d), i % 9 < 8 ? ANSWER_REPORTED : ANSWER_NOT_FOUND);
         }
-        assert_int_equal(held(d), 16);
+        assert_int_equal(driver_held(d), 16);
         (void)fence(d, "n1");
         (void)fence(d, "n2");
-        assert_int_equal(held(d), 0);
+        assert_int_equal(driver_held(d), 0);
         driver_tick(d, 1);
     }
 }
@@ -747,9 +673,7 @@ static void report__lingering_is_an_event(void **state)
     (void)report(d, "a", 1, "n2", NODE_LINGERING);
     assert_int_equal(driver_events(d, EVENT_LINGERING), 0);
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0); /* I7, and nothing to write */
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, 1);
+    assert_int_equal(driver_status(d).nodes_lingering, 1);
 }
 
 static void fence__stands_for_the_node(void **state)
@@ -763,10 +687,10 @@ static void fence__stands_for_the_node(void **state)
     assert_int_equal(fence(d, "n9"), 0);
     assert_int_equal(fence(d, "n3"), 1);
     assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(fence(d, "n1"), 1);
     assert_int_equal(driver_events(d, EVENT_FENCED), 1);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* One that has not said anything, too; but not of a job that is active: it may yet make services
@@ -778,10 +702,10 @@ static void fence__is_for_jobs_that_are_over(void **state)
     (void)report(d, "a", 1, "n1", NODE_DESTROYED);
     (void)report(d, "a", 1, "n2", NODE_DESTROYED);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(fence(d, "n3"), 1);
     assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.u.node.order, 0); /* it told none */
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* I1: what was under way for long must not make a node clean that is not. */
@@ -794,9 +718,9 @@ static void report__that_was_overtaken_changes_nothing(void **state)
     (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 12); /* says the same, and is later */
     assert_int_equal(report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 11), ANSWER_REPORTED);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(report_in_order(d, "a", 1, "n1", NODE_DESTROYED, 13), ANSWER_REPORTED);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* Which services there are is news, also that it is not told any more; the same again is none. */
@@ -806,14 +730,8 @@ static void report__other_services_are_news(void **state)
     static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
     static const bool news[] = {true, false, true, false, true, true};
     for (size_t i = 0; i < sizeof news; i++) {
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "a",
-                                                        .number = 1,
-                                                        .node = "n1",
-                                                        .state = NODE_CREATED,
-                                                        .services = services[i]}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+                   .node = "n1", .state = NODE_CREATED, .services = services[i]);
         assert_int_equal(driver_answered(d), ANSWER_REPORTED);
         assert_int_equal(driver_count(d, EFFECT_SAVE), news[i]);
     }

@@ -103,13 +103,8 @@ DRIVER_FIXTURE(start_driver, start)
 static enum answer_kind sum(struct driver *d, uint64_t number, const char *nodes,
                             enum node_state state)
 {
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_SUM,
-            .ticket = ++d->ticket,
-            .u.sum = {
-                .cluster = "elcap", .job = "a", .number = number, .nodes = nodes, .state = state}});
+    DRIVER_ASK(d, CORE_NODE_SUM, sum, .cluster = "elcap", .job = "a", .number = number,
+               .nodes = nodes, .state = state);
     return driver_answered(d);
 }
 
@@ -122,28 +117,14 @@ static uint32_t clean(struct driver *d, const char *nodes)
 
 static void report(struct driver *d, const char *node, enum node_state state, uint64_t order)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = "a",
-                                                    .number = 1,
-                                                    .node = node,
-                                                    .state = state,
-                                                    .order = order}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 1,
+               .node = node, .state = state, .order = order);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
 static void fence(struct driver *d, const char *node)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_FENCE, .ticket = ++d->ticket, .u.fence = {node, NULL}});
-}
-
-static uint32_t held(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.vnis_in_quarantine;
+    DRIVER_ASK(d, CORE_FENCE, fence, node, NULL);
 }
 
 static uint32_t saves(const struct driver *d)
@@ -159,7 +140,7 @@ static void sum__frees_vnis_when_all_are_clean(void **state)
     driver_release(d, "a");
     assert_int_equal(clean(d, "n[1-6]"), 6);
     assert_string_equal(driver_answer(d)->lingering->text, "");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     struct core_waiting waiting;
     core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 6);
@@ -168,9 +149,9 @@ static void sum__frees_vnis_when_all_are_clean(void **state)
     core_silent_nodes(driver_job(d, "a"), &silent);
     assert_string_equal(silent.text, "n[7-12]");
     assert_int_equal(clean(d, "n[5-11]"), 11);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(clean(d, "n12"), 12);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
     assert_int_equal(sum(d, 1, "n12", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
@@ -182,7 +163,7 @@ static void sum__counts_while_the_job_is_active(void **state)
     report(d, "n3", NODE_CREATED, 5);
     assert_int_equal(clean(d, "n[1-12]"), 12);
     driver_release(d, "a");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
 }
 
@@ -195,7 +176,7 @@ static void sum__is_ended_by_a_later_word_of_the_node(void **state)
     report(d, "n7", NODE_CREATED, 9);
     report(d, "n9", NODE_LINGERING, 9);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     struct core_waiting waiting;
     core_waiting(driver_job(d, "a"), &waiting);
     assert_int_equal(waiting.count, 3);
@@ -203,7 +184,7 @@ static void sum__is_ended_by_a_later_word_of_the_node(void **state)
     assert_int_equal(clean(d, "n[1-12]"), 11);
     assert_string_equal(driver_answer(d)->lingering->text, "n9");
     report(d, "n9", NODE_DESTROYED, 10);
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 /* A node sends its report again when the answer was lost: the sum has ended it already. */
@@ -215,7 +196,7 @@ static void sum__is_not_undone_by_what_it_ended(void **state)
     report(d, "n1", NODE_CREATED, 5);
     report(d, "n1", NODE_CREATED, 4);
     driver_release(d, "a");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
@@ -231,15 +212,14 @@ static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
     report(d, "n3", NODE_DESTROYED, 6);
     report(d, "n4", NODE_DESTROYED, 6);
     report(d, "n5", NODE_DESTROYED, 6);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
     fence(d, "n6");
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
 }
 
 static void sum__says_lingering_for_many(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     assert_int_equal(clean(d, "n[1-6]"), 6);
     report(d, "n7", NODE_CREATED, 5);
     assert_int_equal(sum(d, 1, "n[5-8]", NODE_LINGERING), ANSWER_REPORTED);
@@ -247,26 +227,22 @@ static void sum__says_lingering_for_many(void **state)
     assert_int_equal(driver_events(d, EVENT_LINGERING), 1);
     assert_string_equal(driver_find(d, EFFECT_EVENT)->u.event->detail,
                         "node n[5-8]: CXI services cannot be destroyed");
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, 4);
+    assert_int_equal(driver_status(d).nodes_lingering, 4);
     assert_int_equal(sum(d, 1, "n[5-8]", NODE_LINGERING), ANSWER_REPORTED);
     assert_int_equal(saves(d), 0); /* no news */
     assert_int_equal(driver_events(d, EVENT_LINGERING), 0);
     assert_int_equal(clean(d, "n[1-12]"), 8);
     assert_string_equal(driver_answer(d)->lingering->text, "n[5-8]");
     /* The services may have been made after the boot. */
-    driver_step(d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                       .ticket = ++d->ticket,
-                                       .u.boot = {.node = "n7", .order = 9}});
+    DRIVER_ASK(d, CORE_NODE_BOOT, boot, .node = "n7", .order = 9);
     assert_int_equal(driver_answer(d)->count, 0);
     driver_release(d, "a");
     for (int i = 4; i < 8; i++) {
-        assert_int_equal(held(d), 1);
+        assert_int_equal(driver_held(d), 1);
         report(d, name_of(i), NODE_DESTROYED, 6);
     }
-    assert_int_equal(held(d), 0);
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, 0);
+    assert_int_equal(driver_held(d), 0);
+    assert_int_equal(driver_status(d).nodes_lingering, 0);
 }
 
 /* ---- what it is about ---- */
@@ -282,14 +258,13 @@ static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
     assert_string_equal(driver_answer(d)->detail, "job a has no node n04");
     assert_null(driver_job(d, "a")->reported);
     driver_release(d, "a");
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* Found by the simulator: the node's own later word leaves nothing of the sum. The next one must
  * not take its place on disk. */
 static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
 {
-    (void)state;
     static struct kept kept;
     struct driver d, again;
     kept = (struct kept){.there = false};
@@ -313,7 +288,6 @@ static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
 
 static void sum__needs_a_job_that_named_its_nodes(void **state)
 {
-    (void)state;
     struct driver d;
     start_of(&d, NULL, 3);
     assert_int_equal(sum(&d, 1, "n[1-3]", NODE_DESTROYED), ANSWER_INVALID);
@@ -336,28 +310,20 @@ static void sum__is_about_one_start(void **state)
     assert_int_equal(sum(d, second + 1, "n[1-2]", NODE_LINGERING), ANSWER_NOT_FOUND);
     assert_int_equal(saves(d), 0);
     assert_int_equal(sum(d, 1, "n[1-12]", NODE_DESTROYED), ANSWER_REPORTED); /* still quarantined */
-    assert_int_equal(held(d), 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a")->reported);
     assert_int_equal(sum(d, 1, "n[1-2]", NODE_DESTROYED), ANSWER_NOT_FOUND);
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = "a",
-                                                    .number = 77,
-                                                    .node = "n1",
-                                                    .state = NODE_LINGERING,
-                                                    .vnis = &vni,
-                                                    .vni_count = 1}});
-    assert_int_equal(held(d), 1);
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .number = 77,
+               .node = "n1", .state = NODE_LINGERING, .vnis = &vni, .vni_count = 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(sum(d, 77, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
     assert_int_equal(saves(d), 0);
-    assert_int_equal(held(d), 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* Which of two lives it speaks of cannot be told, as with a node's own word. */
 static void sum__of_what_was_granted_twice_is_not_enough(void **state)
 {
-    (void)state;
     for (int sum_first = 0; sum_first < 2; sum_first++) {
         struct driver d;
         struct reserve_request request = driver_request("a", NODES);
@@ -372,7 +338,7 @@ static void sum__of_what_was_granted_twice_is_not_enough(void **state)
             assert_int_equal(clean(&d, "n[1-12]"), 12);
         assert_int_equal(driver_job(&d, "a")->regranted, 1);
         driver_release(&d, "a");
-        assert_int_equal(held(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         driver_end(&d);
     }
 }
@@ -390,7 +356,6 @@ static void sum__ends_launch_documents(void **state)
 
 static void sum__is_one_record(void **state)
 {
-    (void)state;
     struct driver d;
     start_of(&d, "elcap[1-11136]", 11136);
     for (int i = 0; i < 3; i++)
@@ -408,7 +373,6 @@ static void sum__is_one_record(void **state)
 
 static void sum__that_does_not_fit_is_no_ledger(void **state)
 {
-    (void)state;
     struct kept kept = {.there = true,
                         .numbers = {.number = 1,
                                     .node_count = NODES,
@@ -519,16 +483,13 @@ static void compare(const struct world *w, const struct driver *d)
     assert_int_equal(nodes ? nodes->count : 0, count);
     assert_int_equal(nodes_clean(nodes), are_clean);
     assert_int_equal(nodes ? nodes->lingering : 0, linger);
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.nodes_lingering, linger);
+    assert_int_equal(driver_status(d).nodes_lingering, linger);
 }
 
 /* Whatever comes in whatever order: each node's last word is what counts, before and after a
  * restart of the broker. */
 static void sum__agrees_with_a_model_and_with_its_replay(void **state)
 {
-    (void)state;
     static struct world w;
     for (uint64_t seed = 1; seed <= 60; seed++) {
         w = (struct world){.random = seed, .order = 10};
@@ -558,7 +519,7 @@ static void sum__agrees_with_a_model_and_with_its_replay(void **state)
         for (int i = 0; i < NODES; i++)
             all &= w.words[i].state == NODE_DESTROYED;
         driver_release(&w.d, "a");
-        assert_int_equal(held(&w.d), !all);
+        assert_int_equal(driver_held(&w.d), !all);
         driver_end(&w.d);
     }
 }

@@ -16,7 +16,6 @@ struct pair {
 
 static void traffic_class__of_each_bit(void **state)
 {
-    (void)state;
     static const struct pair pairs[] = {
         {1, "dedicated_access"}, {2, "low_latency"}, {4, "bulk_data"}, {8, "best_effort"}};
     for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
@@ -34,7 +33,6 @@ static void traffic_class__of_each_bit(void **state)
 
 static void wish__from_its_word(void **state)
 {
-    (void)state;
     assert_int_equal(hwcoll_wish_from_word("auto"), WISH_AUTO);
     assert_int_equal(hwcoll_wish_from_word("on"), WISH_ON);
     assert_int_equal(hwcoll_wish_from_word("off"), WISH_OFF);
@@ -44,7 +42,6 @@ static void wish__from_its_word(void **state)
 
 static void states__have_their_words(void **state)
 {
-    (void)state;
     static const char *const hwcoll[] = {[HWCOLL_OFF] = "off",
                                          [HWCOLL_INELIGIBLE] = "ineligible",
                                          [HWCOLL_WANTED] = "wanted",
@@ -65,7 +62,6 @@ static void states__have_their_words(void **state)
 /* Labels of metrics, and words of the log (B8). */
 static void calls__have_their_words(void **state)
 {
-    (void)state;
     static const char *const kinds[] = {
         [FMCALL_NONE] = "none",        [FMCALL_RESERVE] = "reserve", [FMCALL_CHECK] = "check",
         [FMCALL_RELEASE] = "release",  [FMCALL_STEPS] = "steps",     [FMCALL_END_STEP] = "end-step",
@@ -91,7 +87,6 @@ static void calls__have_their_words(void **state)
 /* A node cannot report that it is fenced: that is an administrator's to say (F3). */
 static void node_state__fenced_is_no_report(void **state)
 {
-    (void)state;
     static const struct pair pairs[] = {{NODE_CREATED, "created"},
                                         {NODE_DESTROYED, "destroyed"},
                                         {NODE_LINGERING, "lingering"},
@@ -107,7 +102,6 @@ static void node_state__fenced_is_no_report(void **state)
 
 static void event_kind__lost_alone_is_fatal(void **state)
 {
-    (void)state;
     for (int kind = EVENT_NONE; kind <= EVENT_KIND_COUNT; kind++)
         assert_int_equal(event_kind_fatal(kind), kind == EVENT_LOST);
     assert_string_equal(event_kind_word(EVENT_LOST), "lost");

@@ -94,7 +94,7 @@ static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
     driver_release(d, "a");
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
-    driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = true}});
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
     driver_list(d, NULL, 0, FM_OK);
     assert_null(driver_find(d, EFFECT_CALL));
     driver_tick(d, d->config.vni_hold_ms);
@@ -105,18 +105,14 @@ static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
 static void release__holds_vnis_back(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     driver_reserve(d, driver_request("a", 2));
     driver_release(d, "a");
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_in_quarantine, 1);
+    assert_int_equal(driver_held(d), 1);
     assert_int_equal(core_next_deadline(d->core), d->now + d->config.vni_hold_ms);
     driver_tick(d, d->config.vni_hold_ms - 1);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_in_quarantine, 1);
+    assert_int_equal(driver_held(d), 1);
     driver_tick(d, 1);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_in_quarantine, 0);
+    assert_int_equal(driver_held(d), 0);
     assert_null(driver_job(d, "a"));
     driver_release(d, "a");
     assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
@@ -126,14 +122,12 @@ static void release__holds_vnis_back(void **state)
 static void release__vnis_come_back_although_the_manager_is_down(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     driver_reserved_job(d, "a");
     driver_release(d, "a");
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_UNREACHED, NULL);
     driver_tick(d, d->config.vni_hold_ms);
     driver_tick(d, 1);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_in_quarantine, 0);
+    assert_int_equal(driver_held(d), 0);
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
     assert_int_equal(driver_job(d, "a")->vni_count, 0);
 }

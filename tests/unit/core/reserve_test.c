@@ -46,7 +46,7 @@ static void reserve__site_chooses_traffic_classes(void **state)
     assert_int_equal(driver_answer(d)->reservation->traffic_classes,
                      TC_BEST_EFFORT | TC_LOW_LATENCY);
     d->config.classes_default = TC_BULK_DATA;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     driver_reserve(d, driver_request("b", 2));
     assert_int_equal(driver_answer(d)->reservation->traffic_classes, TC_BULK_DATA);
     driver_reserve(d, driver_request("a", 2));
@@ -70,7 +70,7 @@ static void reserve__site_allows_traffic_classes(void **state)
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
     d->config.classes_allowed = TC_ALL & ~TC_DEDICATED_ACCESS;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     q.job = "b";
@@ -82,7 +82,7 @@ static void reserve__site_allows_traffic_classes(void **state)
                         "allowed_traffic_classes): leave it out");
     assert_null(driver_job(d, "b"));
     d->config.classes_allowed = TC_ALL;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     q.traffic_classes = TC_ALL;
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
@@ -196,10 +196,12 @@ static void reserve__another_request_conflicts(void **state)
     first.vni_count = 2;
     first.cores_per_node = 8;
     driver_reserve(d, first);
-    struct reserve_request other[7];
-    static const char *const fields[] = {"uid",       "nodes",  "nodes",          "cores_per_node",
-                                         "vni_count", "hwcoll", "traffic_classes"};
-    for (int i = 0; i < 7; i++)
+    enum { CASES = 8 };
+    struct reserve_request other[CASES];
+    static const char *const fields[CASES] = {
+        "uid",       "nodes",  "nodes",           "cores_per_node",
+        "vni_count", "hwcoll", "traffic_classes", "vni_count"};
+    for (int i = 0; i < CASES; i++)
         other[i] = first;
     other[0].uid = 1;
     other[1].node_count = 3;
@@ -208,7 +210,8 @@ static void reserve__another_request_conflicts(void **state)
     other[4].vni_count = 1;
     other[5].wish = WISH_OFF;
     other[6].traffic_classes = TC_BULK_DATA;
-    for (int i = 0; i < 7; i++) {
+    other[7].vni_count = 0;
+    for (int i = 0; i < CASES; i++) {
         driver_reserve(d, other[i]);
         assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
         assert_string_equal(driver_answer(d)->field, fields[i]);
@@ -243,13 +246,37 @@ static void reserve__refuses_what_cannot_be(void **state)
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
 }
 
+/* F3: it would wait for two reports of that node. Nothing is drawn for it. */
+static void reserve__refuses_a_node_twice(void **state)
+{
+    struct driver *d = *state;
+    static const struct {
+        const char *nodes, *words;
+    } cases[] = {
+        {"n[1-3,2]", "nodes names n2 twice: name each node of the job once"},
+        {"n[1-200000]-ib", "nodes names more than 65536 nodes by ranges within their names"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reserve_request q = driver_request("a", 4);
+        q.nodes = cases[i].nodes;
+        driver_reserve(d, q);
+        assert_int_equal(driver_answered(d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(d)->field, "nodes");
+        assert_non_null(strstr(driver_answer(d)->detail, cases[i].words));
+        assert_null(driver_find(d, EFFECT_SAVE));
+        assert_null(core_find(d->core, "elcap", "a"));
+    }
+    driver_reserve(d, driver_request("a", 4));
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1024);
+}
+
 /* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
 static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
     d->config.reserve_timeout_ms = 500;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_configure(d);
     driver_reserve(d, driver_request("a", 128));
     assert_null(driver_answer(d));
     driver_tick(d, 499);
@@ -417,12 +444,10 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
     assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
     assert_int_equal(saved_round(d), 1025); /* where VNIs are given out next, after a restart too */
-    struct core_status status;
-    core_status(d->core, &status);
-    assert_int_equal(status.use.jobs_active, 0);
-    assert_int_equal(status.vnis_in_quarantine, 0); /* no client was told of them */
-    assert_int_equal(status.vnis_live, 0);
-    assert_int_equal(status.use.addresses, 0);
+    assert_int_equal(driver_status(d).use.jobs_active, 0);
+    assert_int_equal(driver_held(d), 0); /* no client was told of them */
+    assert_int_equal(driver_status(d).vnis_live, 0);
+    assert_int_equal(driver_status(d).use.addresses, 0);
     q.node_count = 2; /* too small: no use in asking again */
     driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);
@@ -492,9 +517,7 @@ static void reserve__token_of_another_job_is_unusable(void **state)
 
 static void ask_launch(struct driver *d)
 {
-    driver_step(d, (struct core_event){.kind = CORE_LAUNCH,
-                                       .ticket = ++d->ticket,
-                                       .u.launch = {.cluster = "elcap", .job = "r"}});
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "r");
 }
 
 /* I1, F4: a document names VNIs, as an answer does, and one that is made meanwhile has no token. */
@@ -504,8 +527,7 @@ static void reserve__keeps_documents_waiting(void **state)
     struct reserve_request q = driver_request("r", 128);
     q.nodes = "n[1-128]";
     q.wish = WISH_REQUIRED;
-    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     for (int granted = 0; granted <= 1; granted++) {
         driver_reserve(d, q);
         uint64_t call = driver_call(d, FMCALL_RESERVE);
@@ -594,11 +616,9 @@ static void reserve__timeout_tells_the_managers_last_words(void **state)
 static void reserve__released_while_waiting_holds_its_vni(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     driver_reserve(d, driver_request("a", 128));
     driver_release(d, "a");
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_in_quarantine, 1);
+    assert_int_equal(driver_held(d), 1);
 }
 
 /* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
@@ -674,7 +694,7 @@ UNIT_MAIN(UP(reserve__gives_vnis), FRESH(reserve__single_node_policy),
           UP(reserve__allows_by_default_what_nodes_do), FRESH(reserve__pool_exhausted_is_fatal),
           FRESH(reserve__pool_exhausted_may_be_allowed), UP(reserve__saves_the_intent_and_asks),
           UP(reserve__is_idempotent), UP(reserve__another_request_conflicts),
-          UP(reserve__refuses_what_cannot_be),
+          UP(reserve__refuses_what_cannot_be), UP(reserve__refuses_a_node_twice),
           UP(reserve__repeated_waits_as_long_as_is_configured_now),
           FRESH(reserve__of_the_longest_names),
           cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),

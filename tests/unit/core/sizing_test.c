@@ -19,7 +19,6 @@ static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint
 /* F15: (M/(S/s))/j. El Capitan: 23. */
 static void sizing_addresses__computes(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t m, s_all, s_min, j, addresses;
     } cases[] = {
@@ -43,7 +42,6 @@ static void sizing_addresses__computes(void **state)
 
 static void sizing_addresses__a_number_is_taken_as_it_is(void **state)
 {
-    (void)state;
     struct core_config config = sized(4086, 0, 0, 1);
     uint32_t addresses;
     config.addresses_per_job = 23;
@@ -54,7 +52,6 @@ static void sizing_addresses__a_number_is_taken_as_it_is(void **state)
 /* Each impossible configuration is refused with what would do. */
 static void sizing_addresses__says_what_is_impossible(void **state)
 {
-    (void)state;
     const struct {
         struct core_config config;
         const char *says;
@@ -85,7 +82,6 @@ static void sizing_addresses__says_what_is_impossible(void **state)
 /* The minimum size that the error recommends really works, and one less does not. */
 static void sizing_addresses__recommends_what_works(void **state)
 {
-    (void)state;
     struct core_config config = sized(4086, 11136, 3, 1);
     uint32_t addresses;
     assert_int_equal(sizing_addresses(&config, &addresses, NULL), 0);
@@ -114,7 +110,6 @@ static void sizing_addresses__recommends_what_works(void **state)
 /* F14 */
 static void sizing_decide__eligibility(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t min_nodes;
         enum hwcoll_wish wish;

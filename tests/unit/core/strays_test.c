@@ -20,7 +20,6 @@ static bool is_kept(void *arg, const struct stray *stray)
 
 static void strays__keep_when_first_seen(void **state)
 {
-    (void)state;
     struct strays s = {0};
     struct taken taken = {0};
     strays_begin(&s);
@@ -49,7 +48,6 @@ static void strays__keep_when_first_seen(void **state)
 /* What is known of a stray stays with it as long as lists show it, and is found by its name. */
 static void strays__keep_what_is_known(void **state)
 {
-    (void)state;
     struct strays s = {0};
     assert_null(strays_find(&s, "c-1"));
     strays_seen(&s, "c-1", 10);
@@ -71,7 +69,6 @@ static void strays__keep_what_is_known(void **state)
 /* A list that was not whole proves nothing of what it shows, and nothing of what it lacks. */
 static void strays__unfinished_list_counts_for_nothing(void **state)
 {
-    (void)state;
     struct strays s = {0};
     struct taken taken = {0};
     strays_begin(&s);
@@ -91,7 +88,6 @@ static void strays__unfinished_list_counts_for_nothing(void **state)
 /* Descending names, as many as a hostile list may have: no order of them is slow. */
 static void strays__take_any_order(void **state)
 {
-    (void)state;
     struct strays s = {0};
     enum { MANY = 200000 };
     for (int round = 0; round < 2; round++) {

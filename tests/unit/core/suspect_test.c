@@ -26,7 +26,6 @@ static void suspect__goes_on_after_a_restart(void **state)
 /* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
 static void suspect__numbers_go_on_far_behind(void **state)
 {
-    (void)state;
     static const char *const names[] = {"elcap-77"};
     static const char *const active[] = {"77"};
     for (int is_new = 0; is_new < 2; is_new++) {
@@ -38,9 +37,7 @@ static void suspect__numbers_go_on_far_behind(void **state)
         if (!is_new) {
             driver_tick(&d, d.config.relist_ms);
             driver_list(&d, names, 1, FM_OK);
-            driver_step(&d, (struct core_event){
-                                .kind = CORE_SYNC,
-                                .u.sync = {.cluster = "elcap", .active = active, .count = 1}});
+            DRIVER_STEP(&d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = 1);
         }
         assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
         struct reserve_request q = driver_request("a", 2);
@@ -82,15 +79,8 @@ static void suspect__lasts_while_unknown_jobs_are_named(void **state)
 static void report_unknown(struct driver *d, const char *node, uint64_t number, uint16_t vni,
                            enum node_state state)
 {
-    driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                       .ticket = ++d->ticket,
-                                       .u.report = {.cluster = "elcap",
-                                                    .job = "x",
-                                                    .number = number,
-                                                    .node = node,
-                                                    .state = state,
-                                                    .vnis = &vni,
-                                                    .vni_count = 1}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "x", .number = number,
+               .node = node, .state = state, .vnis = &vni, .vni_count = 1);
 }
 
 /* Nor does a list that was made no later than what it is to speak of. */
@@ -120,8 +110,7 @@ static void claim__takes_what_was_only_listed(void **state)
     static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
     driver_tick(d, d->config.relist_ms);
     driver_list(d, names, 3, FM_OK);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = "elcap"}});
+    DRIVER_ASK(d, CORE_CLAIM, claim, .cluster = "elcap");
     assert_int_equal(driver_answered(d), ANSWER_CLAIMED);
     assert_int_equal(driver_answer(d)->count, 2);
     driver_tick(d, d->config.stray_grace_ms);
@@ -136,8 +125,7 @@ static void claim__takes_what_was_only_listed(void **state)
         released++;
     }
     assert_int_equal(released, 2);
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = "other"}});
+    DRIVER_ASK(d, CORE_CLAIM, claim, .cluster = "other");
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, d->ticket);
 }
@@ -146,7 +134,6 @@ static void claim__takes_what_was_only_listed(void **state)
  * VNIs whose turn it is are in use. */
 static void suspect__first_vnis_after_a_start_come_from_far(void **state)
 {
-    (void)state;
     for (int listed = 0; listed < 2; listed++) {
         struct driver d;
         const struct record founded = {.kind = RECORD_FOUNDED};

@@ -3,10 +3,7 @@
 
 static const struct sync_found *sync_with(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_SYNC,
-                               .ticket = ++d->ticket,
-                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = count);
     assert_int_equal(driver_answered(d), ANSWER_SYNCED);
     return driver_answer(d)->sync;
 }
@@ -72,10 +69,7 @@ static void sync__of_unknown_jobs_is_refused(void **state)
     driver_reserve(d, driver_request("a", 2));
     for (int i = 0; i < 3; i++) {
         d->now += 2 * d->config.sync_grace_ms;
-        driver_step(
-            d, (struct core_event){.kind = CORE_SYNC,
-                                   .ticket = ++d->ticket,
-                                   .u.sync = {.cluster = "elcap", .active = other, .count = 2}});
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = other, .count = 2);
         assert_int_equal(driver_answered(d), ANSWER_INVALID);
         assert_string_equal(driver_answer(d)->field, "active");
         assert_non_null(strstr(driver_answer(d)->detail, "\"0x1234\" for one"));
@@ -141,7 +135,6 @@ static void sync__is_not_refused_for_what_comes_meanwhile(void **state)
 /* G11: no step compares more than a lot, and the answer is that of all. */
 static void sync__is_compared_in_lots(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0", "a9", "b"};
     ten_jobs(&d);
@@ -169,7 +162,6 @@ static void sync__is_compared_in_lots(void **state)
 /* Whom the first piece does not name the last one may. */
 static void sync__concludes_nothing_before_its_last_piece(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const all[] = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
     ten_jobs(&d);
@@ -191,7 +183,6 @@ static void sync__concludes_nothing_before_its_last_piece(void **state)
 /* It says nothing of what came after it began, and of whom was asked for again. */
 static void sync__does_not_judge_what_comes_meanwhile(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0"};
     ten_jobs(&d);
@@ -217,7 +208,6 @@ static void sync__does_not_judge_what_comes_meanwhile(void **state)
 /* What the later one names is not held against a job by the earlier one; each is answered. */
 static void sync__beside_another_releases_nobody_that_is_named(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const early[] = {"a0"}, *const late[] = {"a0", "a9"};
     ten_jobs(&d);
@@ -250,11 +240,8 @@ static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
     d->now++;
     assert_int_equal(sync_with(d, ours, 1)->confirmed, 1);
     assert_int_equal(sync_with(d, others, 1)->suspect_count, 1);
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    driver_step(d,
-                (struct core_event){.kind = CORE_SYNC,
-                                    .ticket = ++d->ticket,
-                                    .u.sync = {.cluster = "elcap", .active = others, .count = 1}});
+    driver_configure(d);
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = others, .count = 1);
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_INVALID);
     assert_string_equal(driver_answer(d)->field, "active");
@@ -267,9 +254,8 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 {
     struct driver *d = *state;
     d->config.cluster_count = 1;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-    driver_step(d, (struct core_event){
-                       .kind = CORE_SYNC, .ticket = ++d->ticket, .u.sync = {.cluster = "elcap2"}});
+    driver_configure(d);
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap2");
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     struct reserve_request q = driver_request("a", 2);
     q.cluster = "elcap2";
@@ -280,7 +266,6 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 /* A cluster that the configuration has only for the last of its pieces was not named whole. */
 static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
 {
-    (void)state;
     struct driver d;
     static const char *const active[] = {"a0"};
     ten_jobs(&d);
@@ -293,7 +278,7 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     assert_null(driver_answer(&d)); /* it is over */
     piece(&d, 101, active, 1, true);
     assert_null(driver_answer(&d));
-    driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+    driver_configure(&d);
     piece(&d, 101, active, 1, false);
     assert_int_equal(driver_answered(&d), ANSWER_NO_CLUSTER);
     piece(&d, 102, active, 1, true); /* and one that is not whole when it goes */

@@ -25,7 +25,6 @@ static void destroy(struct reservation *r)
 /* I6: each is found as long as it is in, whatever came and went meanwhile. */
 static void tokenset__finds_who_has_a_token(void **state)
 {
-    (void)state;
     struct tokenset set = {0};
     struct reservation *all[MANY];
     assert_null(tokenset_find(&set, secret_of("sess-1")));
@@ -54,7 +53,6 @@ static void tokenset__finds_who_has_a_token(void **state)
 
 static void tokenset__no_token_is_none(void **state)
 {
-    (void)state;
     struct tokenset set = {0};
     struct reservation *with = make(1), *without = calloc(1, sizeof *without + 1);
     assert_non_null(without);

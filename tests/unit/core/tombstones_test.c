@@ -5,7 +5,6 @@
 
 static void tombstones__last_until_their_time(void **state)
 {
-    (void)state;
     struct tombstones t = {0};
     assert_int_equal(tombstones_get(&t, "c", "1", 0), TOMBSTONE_NONE);
     tombstones_put(&t, "c", "1", TOMBSTONE_NEVER_KNOWN, 100);
@@ -21,7 +20,6 @@ static void tombstones__last_until_their_time(void **state)
 
 static void tombstones__are_bounded_oldest_goes_first(void **state)
 {
-    (void)state;
     struct tombstones t = {0};
     char job[32];
     for (int i = 0; i <= TOMBSTONES_MAX; i++) {
@@ -51,7 +49,6 @@ static uint32_t chained(const struct tombstones *t)
 /* Each place of a full ring is taken from its former job, and out of that job's chain. */
 static void tombstones__of_a_full_ring_are_reused(void **state)
 {
-    (void)state;
     struct tombstones t = {0};
     char job[32], overtaken[32];
     for (int i = 0; i < 3 * TOMBSTONES_MAX; i++) {

@@ -27,14 +27,26 @@ static void walk(const struct driver *d, struct core_filter filter, struct seen 
     } while (filter.after != 0);
 }
 
-static void assert_seen(const struct driver *d, const char *node, const char *expected)
+static void assert_found(const struct driver *d, struct core_filter filter, const char *expected)
 {
     struct seen seen;
     char text[64] = "";
-    walk(d, (struct core_filter){.uid = -1, .limit = 1000, .node = node}, &seen);
+    filter.uid = -1;
+    filter.limit = 1000;
+    walk(d, filter, &seen);
     for (size_t i = 0; i < seen.count; i++)
         sprintf(text + strlen(text), "%s%d", i > 0 ? "," : "", (int)seen.numbers[i]);
     assert_string_equal(text, expected);
+}
+
+static void assert_seen(const struct driver *d, const char *node, const char *expected)
+{
+    assert_found(d, (struct core_filter){.node = node}, expected);
+}
+
+static void assert_silent(const struct driver *d, const char *node, const char *expected)
+{
+    assert_found(d, (struct core_filter){.node = node, .silent = true}, expected);
 }
 
 static void reserve(struct driver *d, const char *job, const char *nodes, uint32_t count)
@@ -49,13 +61,8 @@ static void reserve(struct driver *d, const char *job, const char *nodes, uint32
 static void report(struct driver *d, const char *job, uint64_t number, const char *node,
                    enum node_state state)
 {
-    driver_step(
-        d,
-        (struct core_event){
-            .kind = CORE_NODE_REPORT,
-            .ticket = ++d->ticket,
-            .u.report = {
-                .cluster = "elcap", .job = job, .number = number, .node = node, .state = state}});
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = node, .state = state);
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
@@ -93,6 +100,45 @@ static void list__a_job_without_node_list_may_be_anywhere(void **state)
     assert_int_equal(core_presence(driver_job(d, "a"), "n1"), PRESENCE_REPORTED);
 }
 
+/* F3: for whose word VNIs wait, to be asked for by a node that may never have heard of the job.
+ * What names no nodes, and what the node has spoken of, is not for it to say so (I1). */
+static void list__of_what_a_silent_node_is_waited_for(void **state)
+{
+    struct driver *d = *state;
+    reserve(d, "a", "n[1-3]", 3);
+    reserve(d, "b", "n[3-4],m1", 3);
+    reserve(d, "c", NULL, 2);
+    struct reserve_request request = driver_request("d", 3);
+    request.nodes = "n[1-3]";
+    request.vni_count = 0;
+    request.wish = WISH_OFF;
+    driver_reserve(d, request);
+    assert_silent(d, "n3", ""); /* all are active */
+    report(d, "b", 2, "n4", NODE_CREATED);
+    driver_release(d, "b");
+    driver_release(d, "c");
+    driver_release(d, "d");
+    assert_silent(d, "n3", "2");
+    assert_silent(d, "n1", "");
+    driver_release(d, "a");
+    assert_silent(d, "n3", "1,2");
+    assert_silent(d, "n1", "1");
+    assert_silent(d, "m1", "2");
+    assert_silent(d, "n4", "");
+    report(d, "a", 1, "n3", NODE_LINGERING);
+    report(d, "b", 2, "n3", NODE_DESTROYED);
+    assert_silent(d, "n3", "");
+    assert_silent(d, "n1", "1");
+    driver_step(d, (struct core_event){.kind = CORE_NODE_SUM,
+                                       .ticket = ++d->ticket,
+                                       .u.sum = {.cluster = "elcap",
+                                                 .job = "a",
+                                                 .number = 1,
+                                                 .nodes = "n[1-2]",
+                                                 .state = NODE_DESTROYED}});
+    assert_silent(d, "n1", "");
+}
+
 static void list__filters_together(void **state)
 {
     struct driver *d = *state;
@@ -118,12 +164,13 @@ static void list__a_page_reads_little(void **state)
 {
     struct driver *d = *state;
     enum { JOBS = 20, LENGTH = 30000 };
-    static char nodes[LENGTH + 8];
+    static char nodes[LENGTH + 16];
     char name[NODELIST_NAME_MAX + 1] = "";
     struct seen seen;
     uint32_t count = 2;
-    for (strcpy(nodes, "a"); strlen(nodes) < LENGTH; count++)
-        strcat(nodes, ",a");
+    size_t length = (size_t)sprintf(nodes, "a");
+    for (; length < LENGTH; count++)
+        length += (size_t)sprintf(nodes + length, ",a%u", count);
     strcat(nodes, ",last");
     for (int i = 0; i < JOBS; i++) {
         char job[16];
@@ -221,7 +268,6 @@ static void waiting__names_the_first_of_each_kind(void **state)
 static void status__counts_jobs_and_addresses(void **state)
 {
     struct driver *d = *state;
-    struct core_status s;
     struct core_cluster_status own, other;
     d->config.clusters[0].budget = 100;
     driver_up(d);
@@ -229,34 +275,34 @@ static void status__counts_jobs_and_addresses(void **state)
     driver_reserved_job(d, "b");
     driver_reserve(d, driver_request("c", 2));
     driver_reserve(d, driver_request("d", 128));
-    core_status(d->core, &s);
-    const uint32_t each = s.addresses_per_job;
+    const uint32_t each = driver_status(d).addresses_per_job;
     assert_int_equal(each, 23);
-    assert_int_equal(s.link, LINK_UP);
-    assert_int_equal(s.link_since_ms, d->now);
-    assert_int_equal(s.link_listed_ms, d->now);
-    assert_int_equal(s.link_losses, 0);
-    assert_string_equal(s.link_url, "http://fm");
-    assert_string_equal(s.link_error, "");
-    assert_int_equal(s.vnis_live, 4);
-    assert_int_equal(s.vnis_in_quarantine, 0);
-    assert_int_equal(s.vnis_free + s.vnis_live, s.vnis_pool);
-    assert_int_equal(s.addresses_total, 4086);
-    assert_int_equal(s.use.addresses, 3 * each);
-    assert_int_equal(s.use.jobs_active, 4);
-    assert_int_equal(s.use.jobs_reserved, 2);
-    assert_int_equal(s.calls_in_flight, 1);
+    assert_int_equal(driver_status(d).link, LINK_UP);
+    assert_int_equal(driver_status(d).link_since_ms, d->now);
+    assert_int_equal(driver_status(d).link_listed_ms, d->now);
+    assert_int_equal(driver_status(d).link_losses, 0);
+    assert_string_equal(driver_status(d).link_url, "http://fm");
+    assert_string_equal(driver_status(d).link_error, "");
+    assert_int_equal(driver_status(d).vnis_live, 4);
+    assert_int_equal(driver_held(d), 0);
+    assert_int_equal(driver_status(d).vnis_free + driver_status(d).vnis_live,
+                     driver_status(d).vnis_pool);
+    assert_int_equal(driver_status(d).addresses_total, 4086);
+    assert_int_equal(driver_status(d).use.addresses, 3 * each);
+    assert_int_equal(driver_status(d).use.jobs_active, 4);
+    assert_int_equal(driver_status(d).use.jobs_reserved, 2);
+    assert_int_equal(driver_status(d).calls_in_flight, 1);
     driver_release(d, "a");
     driver_release(d, "c");
-    core_status(d->core, &s);
-    assert_int_equal(s.use.jobs_active, 2);
-    assert_int_equal(s.use.jobs_releasing, 2);
-    assert_int_equal(s.use.jobs_reserved, 1);
-    assert_int_equal(s.vnis_in_quarantine, 2);
-    assert_int_equal(s.use.releases, 1);
-    assert_int_equal(s.use.addresses, 3 * each); /* until the fabric manager says so */
-    assert_int_equal(s.calls_in_flight, 2);
-    assert_int_equal(s.last_number, 4);
+    assert_int_equal(driver_status(d).use.jobs_active, 2);
+    assert_int_equal(driver_status(d).use.jobs_releasing, 2);
+    assert_int_equal(driver_status(d).use.jobs_reserved, 1);
+    assert_int_equal(driver_held(d), 2);
+    assert_int_equal(driver_status(d).use.releases, 1);
+    assert_int_equal(driver_status(d).use.addresses,
+                     3 * each); /* until the fabric manager says so */
+    assert_int_equal(driver_status(d).calls_in_flight, 2);
+    assert_int_equal(driver_status(d).last_number, 4);
     assert_true(core_cluster_status(d->core, 0, &own));
     assert_true(core_cluster_status(d->core, 1, &other));
     assert_int_equal(own.budget, 100);
@@ -288,12 +334,6 @@ static void list__a_page_looks_at_so_many(void **state)
     assert_int_equal(seen.pages, 1);
 }
 
-static void set_hold(struct driver *d, int64_t hold_ms)
-{
-    d->config.vni_hold_ms = hold_ms;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
-}
-
 /* I1: nodes with a launch document say nothing when they begin. */
 static void launch__needs_nodes_that_have_not_reported(void **state)
 {
@@ -301,10 +341,10 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
     reserve(d, "named", "n[1-2]", 2);
     reserve(d, "counted", NULL, 2);
     const struct reservation *named = core_find(d->core, "elcap", "named");
-    set_hold(d, 600000);
+    driver_set_hold(d, 600000);
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_NEVER);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_NEVER);
-    set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_ALLOWED);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_ALLOWED);
     assert_int_equal(core_judge_launch(d->core, core_find(d->core, "elcap", "counted")),
@@ -315,6 +355,7 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
 
 UNIT_MAIN(UP(launch__needs_nodes_that_have_not_reported), UP(list__of_a_node),
           UP(list__a_job_without_node_list_may_be_anywhere), UP(list__filters_together),
-          UP(list__a_page_reads_little), UP(lingering__names_the_oldest_job_s_first_node),
+          UP(list__of_what_a_silent_node_is_waited_for), UP(list__a_page_reads_little),
+          UP(lingering__names_the_oldest_job_s_first_node),
           cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
           FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))

@@ -23,7 +23,6 @@ static uint16_t take_one(struct vnipool *pool)
 /* F1: 1 and 10 belong to the default service. */
 static void vnipool__never_gives_out_1_and_10(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     configure(&pool, "0-11");
     assert_int_equal(pool.free.count, 10);
@@ -39,7 +38,6 @@ static void vnipool__never_gives_out_1_and_10(void **state)
 /* F3: a VNI that has just come back is the last to be given out again. */
 static void vnipool__goes_round(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     configure(&pool, "100-103");
     assert_int_equal(take_one(&pool), 100);
@@ -52,7 +50,6 @@ static void vnipool__goes_round(void **state)
 
 static void vnipool__held_is_not_free(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     configure(&pool, "100-101");
     uint16_t vni = take_one(&pool);
@@ -69,7 +66,6 @@ static void vnipool__held_is_not_free(void **state)
 
 static void vnipool_pick__all_or_nothing_and_distinct(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     uint16_t vnis[4] = {0};
     configure(&pool, "100-102");
@@ -84,7 +80,6 @@ static void vnipool_pick__all_or_nothing_and_distinct(void **state)
 /* B11: far away means half of the pool, wherever the round is. */
 static void vnipool_pick__far_is_half_the_pool_away(void **state)
 {
-    (void)state;
     static const struct {
         uint32_t after;
         uint16_t far;
@@ -102,7 +97,6 @@ static void vnipool_pick__far_is_half_the_pool_away(void **state)
 
 static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     configure(&pool, "100-109");
     uint16_t kept = take_one(&pool);
@@ -119,7 +113,6 @@ static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
 
 static void vnipool_configure__empty_pool(void **state)
 {
-    (void)state;
     struct vnipool pool = {0};
     uint16_t none;
     configure(&pool, "");

@@ -40,16 +40,12 @@ static void confirm_all(struct driver *d)
 
 static void claim(struct driver *d, const char *cluster)
 {
-    driver_step(d, (struct core_event){
-                       .kind = CORE_CLAIM, .ticket = ++d->ticket, .u.claim = {.cluster = cluster}});
+    DRIVER_ASK(d, CORE_CLAIM, claim, .cluster = cluster);
 }
 
 static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 {
-    driver_step(
-        d, (struct core_event){.kind = CORE_SYNC,
-                               .ticket = ++d->ticket,
-                               .u.sync = {.cluster = "elcap", .active = active, .count = count}});
+    DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = count);
 }
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
@@ -87,7 +83,6 @@ static void witness__unknown_reservation_is_not_deleted(void **state)
 /* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
 static void witness__leftover_that_a_list_names_is_kept(void **state)
 {
-    (void)state;
     for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or quarantined */
         struct driver d;
         static const char *const names[] = {"elcap-77", "elcap-a"};
@@ -175,7 +170,6 @@ static void witness__list_that_names_it_again_begins_anew(void **state)
 static void witness__old_ledger_gives_out_no_vni(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     static const char *const names[] = {"elcap-102"};
     static const char *const active[] = {"101", "102"};
     driver_reserve(d, driver_request("101", 2)); /* known, and its VNI is */
@@ -189,8 +183,7 @@ static void witness__old_ledger_gives_out_no_vni(void **state)
     driver_tick(d, d->config.relist_ms / 2); /* [vni] hold is as long as relist */
     driver_reserve(d, driver_request("104", 2));
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
-    core_status(d->core, &status);
-    assert_int_equal(status.vnis_free, 0);
+    assert_int_equal(driver_status(d).vnis_free, 0);
     driver_tick(d, d->config.vni_hold_ms - d->config.relist_ms / 2);
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
     sync_jobs(d, active, 2); /* the same again is nothing new */
@@ -218,8 +211,7 @@ static void witness__claim_ends_no_quarantine(void **state)
     assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
     driver_reserve(d, driver_request("a", 2));
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
-    d->config.vni_hold_ms = 1000;
-    driver_step(d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+    driver_set_hold(d, 1000);
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
     driver_reserve(d, driver_request("a", 2));
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
@@ -260,9 +252,7 @@ static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
 
 static uint64_t jobs_adopted(const struct driver *d)
 {
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.use.jobs_adopted;
+    return driver_status(d).use.jobs_adopted;
 }
 
 /* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
@@ -313,12 +303,10 @@ static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
     driver_up(d);
     driver_tick(d, d->config.relist_ms);
     uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
-    driver_step(d, (struct core_event){.kind = CORE_LIST_NAMES,
-                                       .u.names = {.list = list, .names = names, .count = 1}});
+    DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 1);
     driver_reserve(d, driver_request("c", 128));
     uint64_t call = driver_call(d, FMCALL_RESERVE);
-    driver_step(d, (struct core_event){.kind = CORE_LIST_DONE,
-                                       .u.list_done = {.list = list, .outcome = FM_OK}});
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
     driver_done(d, call, FM_OK, "sess-c");
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_RESERVED);
@@ -364,7 +352,6 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
         uint32_t total;
         enum answer_kind refused; /* 0: it waits */
     } cases[] = {{16, 0}, {15, ANSWER_INVALID}};
-    (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct driver d;
         driver_init(&d);
@@ -375,7 +362,7 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
         driver_list(&d, (const char *const[]){"elcap-77"}, 1, FM_OK);
         claim(&d, "elcap");
         d.config.total_addresses = cases[i].total;
-        driver_step(&d, (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d.config});
+        driver_configure(&d);
         struct reserve_request q = driver_request("77", 128);
         q.vni_count = 0;
         q.wish = WISH_REQUIRED;
@@ -468,23 +455,14 @@ static void witness__unknown_jobs_keep_the_quarantine(void **state)
 static void witness__one_node_stops_no_others(void **state)
 {
     struct driver *d = *state;
-    struct core_status status;
     for (uint16_t i = 0; i < 3; i++) {
         const uint16_t vni = (uint16_t)(2000 + i);
-        driver_step(d, (struct core_event){.kind = CORE_NODE_REPORT,
-                                           .ticket = ++d->ticket,
-                                           .u.report = {.cluster = "elcap",
-                                                        .job = "x",
-                                                        .number = 70u + i,
-                                                        .node = i < 2 ? "n1" : "n2",
-                                                        .state = NODE_CREATED,
-                                                        .services = "cxi0:12",
-                                                        .vnis = &vni,
-                                                        .vni_count = 1}});
+        DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "x", .number = 70u + i,
+                   .node = i < 2 ? "n1" : "n2", .state = NODE_CREATED, .services = "cxi0:12",
+                   .vnis = &vni, .vni_count = 1);
         assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
-        core_status(d->core, &status);
-        assert_int_equal(status.vnis_in_quarantine, i + 1);
-        assert_int_equal(status.vnis_free > 0, i < 2);
+        assert_int_equal(driver_held(d), i + 1);
+        assert_int_equal(driver_status(d).vnis_free > 0, i < 2);
     }
 }
 
@@ -532,18 +510,10 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
     core_destroy(before);
 }
 
-static uint32_t vnis_in_quarantine(const struct driver *d)
-{
-    struct core_status status;
-    core_status(d->core, &status);
-    return status.vnis_in_quarantine;
-}
-
 /* F3: within one boot a restart does not begin holds anew; after a boot, or when the clock was set,
  * it does. */
 static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
 {
-    (void)state;
     static const struct {
         const char *boot;
         int64_t offset;
@@ -566,13 +536,13 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
         d.now += d.config.vni_hold_ms - 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         keep_saved(&d, &disk);
-        assert_int_equal(vnis_in_quarantine(&d), 1);
+        assert_int_equal(driver_held(&d), 1);
         driver_tick(&d, 1000);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
+        assert_int_equal(driver_held(&d), !cases[i].goes_on);
         driver_tick(&d, d.config.vni_hold_ms - 1001);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].goes_on);
+        assert_int_equal(driver_held(&d), !cases[i].goes_on);
         driver_tick(&d, 1);
-        assert_int_equal(vnis_in_quarantine(&d), 0);
+        assert_int_equal(driver_held(&d), 0);
         driver_end(&d);
     }
 }
@@ -581,7 +551,6 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
  * reservation was made; launch documents have its times, too. */
 static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state)
 {
-    (void)state;
     static const struct {
         const char *boot;
         int64_t offset;
@@ -603,15 +572,11 @@ static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state
         d.now += 1000;
         start_again(&d, &disk, cases[i].boot, cases[i].offset);
         driver_tick(&d, 3600000);
-        assert_int_equal(vnis_in_quarantine(&d), 1);
-        driver_step(&d, (struct core_event){.kind = CORE_NODE_BOOT,
-                                            .ticket = ++d.ticket,
-                                            .u.boot = {.node = "n1",
-                                                       .order = 8,
-                                                       .uptime_ms = 60000,
-                                                       .booted_ms = d.now - 60000}});
+        assert_int_equal(driver_held(&d), 1);
+        DRIVER_ASK(&d, CORE_NODE_BOOT, boot, .node = "n1", .order = 8, .uptime_ms = 60000,
+                   .booted_ms = d.now - 60000);
         assert_int_equal(driver_answer(&d)->count, cases[i].ends);
-        assert_int_equal(vnis_in_quarantine(&d), !cases[i].ends);
+        assert_int_equal(driver_held(&d), !cases[i].ends);
         driver_end(&d);
     }
 }

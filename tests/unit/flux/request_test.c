@@ -2,14 +2,7 @@
 /* What a job of Flux asks for (F2, F12, F14): R is Flux's word, the jobspec its user's. */
 
 #include "deploy/flux/grant/request.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
+#include "tests/unit/unit.h"
 
 static const char two_nodes[] = "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"4-5\","
                                 "\"children\":{\"core\":\"0-95\"}}],"
@@ -35,7 +28,6 @@ static int parse(struct request *request, const char *r, const char *options, st
 
 static void request__reads_nodes_and_cores(void **state)
 {
-    (void)state;
     struct request request;
     assert_int_equal(parse(&request, two_nodes, NULL, NULL), 0);
     assert_string_equal(request.wanted.nodes, "elcap[4-5]");
@@ -51,7 +43,6 @@ static void request__reads_nodes_and_cores(void **state)
 /* F7: the most that the job has on one node, of nodes that are not alike. */
 static void request__takes_the_most_cores_of_a_node(void **state)
 {
-    (void)state;
     static const char r[] =
         "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0-1\"}}"
         ","
@@ -66,7 +57,6 @@ static void request__takes_the_most_cores_of_a_node(void **state)
 
 static void request__understands_wishes(void **state)
 {
-    (void)state;
     struct request request;
     assert_int_equal(parse(&request, two_nodes,
                            "{\"mcast\":{\"vnis\":3,\"hwcoll\":\"required\","
@@ -84,7 +74,6 @@ static void request__understands_wishes(void **state)
 
 static void request__may_be_off(void **state)
 {
-    (void)state;
     static const char *const off[] = {"{\"mcast\":\"off\"}", "{\"mcast\":false}"};
     static const char *const on[] = {"{\"mcast\":1}", "{\"mcast\":\"on\"}", "{\"mcast\":{}}", "{}"};
     struct request request;
@@ -103,7 +92,6 @@ static void request__may_be_off(void **state)
 /* F2: a wish of single-node jobs changes no other, and gives way to a number. */
 static void request__single_node_is_of_one_node_only(void **state)
 {
-    (void)state;
     static const struct {
         const char *r, *options;
         int vnis;
@@ -124,7 +112,6 @@ static void request__single_node_is_of_one_node_only(void **state)
 /* A user's word is understood or refused, with the option's name; never passed by. */
 static void request__refuses_what_it_does_not_understand(void **state)
 {
-    (void)state;
     static const struct {
         const char *options, *named;
     } cases[] = {
@@ -154,7 +141,6 @@ static void request__refuses_what_it_does_not_understand(void **state)
 
 static void request__needs_a_resource_set(void **state)
 {
-    (void)state;
     static const char *const broken[] = {
         "",
         "[]",
@@ -175,7 +161,6 @@ static void request__needs_a_resource_set(void **state)
 
 static void idset__counts(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         uint32_t count;
@@ -196,7 +181,6 @@ static void idset__counts(void **state)
 
 static void launch__is_asked_for_unless_the_site_does_not_want_it(void **state)
 {
-    (void)state;
     unsetenv("MCAST_LAUNCH");
     assert_int_equal(request_launch()->restart, 0);
     assert_true(request_launch()->env);
@@ -210,7 +194,6 @@ static void launch__is_asked_for_unless_the_site_does_not_want_it(void **state)
 /* What the job cannot have is refused at once; all else is tried without a document. */
 static void failure__is_the_documents_or_the_jobs(void **state)
 {
-    (void)state;
     static const struct {
         const char *word;
         int status;
@@ -229,19 +212,11 @@ static void failure__is_the_documents_or_the_jobs(void **state)
         &(struct mcast_error){.code = MCAST_UNREACHABLE, .word = "no-connection"}));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(launch__is_asked_for_unless_the_site_does_not_want_it),
-        cmocka_unit_test(failure__is_the_documents_or_the_jobs),
-        cmocka_unit_test(request__reads_nodes_and_cores),
-        cmocka_unit_test(request__takes_the_most_cores_of_a_node),
-        cmocka_unit_test(request__understands_wishes),
-        cmocka_unit_test(request__may_be_off),
-        cmocka_unit_test(request__single_node_is_of_one_node_only),
-        cmocka_unit_test(request__refuses_what_it_does_not_understand),
-        cmocka_unit_test(request__needs_a_resource_set),
-        cmocka_unit_test(idset__counts),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(launch__is_asked_for_unless_the_site_does_not_want_it),
+          cmocka_unit_test(failure__is_the_documents_or_the_jobs),
+          cmocka_unit_test(request__reads_nodes_and_cores),
+          cmocka_unit_test(request__takes_the_most_cores_of_a_node),
+          cmocka_unit_test(request__understands_wishes), cmocka_unit_test(request__may_be_off),
+          cmocka_unit_test(request__single_node_is_of_one_node_only),
+          cmocka_unit_test(request__refuses_what_it_does_not_understand),
+          cmocka_unit_test(request__needs_a_resource_set), cmocka_unit_test(idset__counts))

@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fmapi/wire/baseurl.h"
+#include "tests/unit/unit.h"
 
 static void baseurl_create__takes_bases(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"https://fmn:8000", "https://fmn:8000"},
         {"https://fmn:8000/", "https://fmn:8000"},
@@ -31,7 +23,6 @@ static void baseurl_create__takes_bases(void **state)
 
 static void baseurl_create__says_what_is_wrong(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"", "not an http or https URL"},
         {"fmn:8000", "not an http or https URL"},
@@ -61,7 +52,6 @@ static void baseurl_create__says_what_is_wrong(void **state)
 
 static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **state)
 {
-    (void)state;
     static const char *const rows[][2] = {
         {"https://fmn:8000/fabric/collectives/multicasts", "https://fmn:8000"},
         {"http://[::1]:1/apis/fabric-manager/fabric/collectives/multicasts",
@@ -100,7 +90,6 @@ static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **stat
 
 static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
 {
-    (void)state;
     static const char *const rows[][3] = {
         {"https://f:8000", "/fabric/jobs?page=2", "https://f:8000/fabric/jobs?page=2"},
         {"https://f:8000", "https://f:8000/x", "https://f:8000/x"},
@@ -153,7 +142,6 @@ static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
 /* F13: others on the network cannot read a login that is sent to these. */
 static void private__is_https_or_this_host(void **state)
 {
-    (void)state;
     static const char *const good[] = {"https://fmn:8000", "http://127.0.0.1:8000/x",
                                        "http://127.9.9.9", "http://[::1]:80", "http://localhost"};
     static const char *const bad[] = {"http://fmn:8000",
@@ -170,14 +158,8 @@ static void private__is_https_or_this_host(void **state)
             fail_msg("%s", bad[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(baseurl_create__takes_bases),
-        cmocka_unit_test(baseurl_create__says_what_is_wrong),
-        cmocka_unit_test(baseurl_of_trees__is_what_jobs_are_given_without_its_end),
-        cmocka_unit_test(private__is_https_or_this_host),
-        cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(baseurl_create__takes_bases),
+          cmocka_unit_test(baseurl_create__says_what_is_wrong),
+          cmocka_unit_test(baseurl_of_trees__is_what_jobs_are_given_without_its_end),
+          cmocka_unit_test(private__is_https_or_this_host),
+          cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager))

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fmapi/wire/credential.h"
+#include "tests/unit/unit.h"
 
 static struct clientcert nothing;
 
@@ -29,7 +23,6 @@ static void header_is(struct credential *credential, const char *expected)
 /* RFC 7617, 2 with each padding; RFC 6750, 2.1. */
 static void credential__is_a_line_of_the_head(void **state)
 {
-    (void)state;
     header_is(credential_plain(&nothing), NULL);
     header_is(basic("fm-passw0rd"), "Authorization: Basic Y3hpOmZtLXBhc3N3MHJk");
     header_is(basic("second"), "Authorization: Basic Y3hpOnNlY29uZA==");
@@ -40,7 +33,6 @@ static void credential__is_a_line_of_the_head(void **state)
 
 static void credential__knows_what_a_server_may_quote(void **state)
 {
-    (void)state;
     struct credential *credential = basic("second");
     struct secrets secrets = {0};
     credential_add_secrets(credential, &secrets);
@@ -65,7 +57,6 @@ static struct clientcert cert_of(const char *cert, const char *key)
 
 static void credential__takes_the_certificate(void **state)
 {
-    (void)state;
     struct clientcert cert = cert_of("CERT", "KEY");
     struct credential *credential = credential_plain(&cert);
     assert_true(secret_none(cert.cert) && secret_none(cert.key));
@@ -76,7 +67,6 @@ static void credential__takes_the_certificate(void **state)
 
 static void credential__lives_as_long_as_it_is_held(void **state)
 {
-    (void)state;
     struct credential *credential = basic("second");
     assert_ptr_equal(credential_hold(credential), credential);
     credential_drop(credential);
@@ -87,7 +77,6 @@ static void credential__lives_as_long_as_it_is_held(void **state)
 
 static void credential_equal__looks_at_all_of_it(void **state)
 {
-    (void)state;
     struct clientcert certs[] = {cert_of("A", "B"), cert_of("A", "C"), cert_of("D", "B")};
     struct credential *all[] = {
         basic("one"),
@@ -112,7 +101,6 @@ static void credential_equal__looks_at_all_of_it(void **state)
 /* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
 static void credential_basic__is_base64(void **state)
 {
-    (void)state;
     static const struct {
         const char *user, *password, *encoded;
     } cases[] = {{"", "", "Og=="},
@@ -132,15 +120,9 @@ static void credential_basic__is_base64(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(credential__is_a_line_of_the_head),
-        cmocka_unit_test(credential__knows_what_a_server_may_quote),
-        cmocka_unit_test(credential__takes_the_certificate),
-        cmocka_unit_test(credential__lives_as_long_as_it_is_held),
-        cmocka_unit_test(credential_equal__looks_at_all_of_it),
-        cmocka_unit_test(credential_basic__is_base64),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(credential__is_a_line_of_the_head),
+          cmocka_unit_test(credential__knows_what_a_server_may_quote),
+          cmocka_unit_test(credential__takes_the_certificate),
+          cmocka_unit_test(credential__lives_as_long_as_it_is_held),
+          cmocka_unit_test(credential_equal__looks_at_all_of_it),
+          cmocka_unit_test(credential_basic__is_base64))

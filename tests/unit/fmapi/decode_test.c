@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fmapi/wire/decode.h"
 #include "fmapi/wire/secrets.h"
+#include "tests/unit/unit.h"
 
 static const struct secrets none;
 
@@ -194,7 +186,6 @@ static void check_row(const struct call_row *row, bool session)
 
 static void decode_call__knows_every_answer(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++)
         check_row(&call_rows[i], false);
     for (size_t i = 0; i < sizeof session_rows / sizeof session_rows[0]; i++)
@@ -268,7 +259,6 @@ static const struct {
 static void decode__takes_no_gateways_yes_for_removed(void **state)
 {
     static const enum fmcall_kind removals[] = {FMCALL_RELEASE, FMCALL_END_STEP, FMCALL_END_TREE};
-    (void)state;
     for (size_t i = 0; i < sizeof yeses / sizeof yeses[0]; i++) {
         char words[DECODE_WORDS_SIZE];
         if (!yeses[i].said)
@@ -288,7 +278,6 @@ static void decode__takes_no_gateways_yes_for_removed(void **state)
 
 static void decode__takes_no_gateways_404_for_gone(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof gateways / sizeof gateways[0]; i++) {
         const char *body = gateways[i].body;
         struct decoded_page page;
@@ -310,7 +299,6 @@ static void decode__takes_no_gateways_404_for_gone(void **state)
  * sanitizer sees any step beyond them. */
 static void decode_call__takes_no_truncated_body(void **state)
 {
-    (void)state;
     static const char whole[] = "{\"jobID\":\"c-1\",\"mcastLimit\":4,\"sessionToken\":\"tok-1\","
                                 "\"jobSteps\":{\"0\":[1,2]}}";
     for (size_t length = 0; length < sizeof whole - 1; length++) {
@@ -347,7 +335,6 @@ static void token_of_length(size_t length, enum fmcall_outcome expected)
 
 static void decode_call__bounds_tokens(void **state)
 {
-    (void)state;
     token_of_length(1, FM_OK);
     token_of_length(TOKEN_MAX, FM_OK);
     token_of_length(TOKEN_MAX + 1, FM_BUSY);
@@ -356,7 +343,6 @@ static void decode_call__bounds_tokens(void **state)
 
 static void decode_call__bounds_words(void **state)
 {
-    (void)state;
     char body[3000];
     char m[1001];
     struct decoded out;
@@ -393,7 +379,6 @@ static const struct quote_row quote_rows[] = {
 
 static void decode__passes_on_no_secret(void **state)
 {
-    (void)state;
     static const struct secrets carried = {.values = {"pw-1", "Y3hpOnB3LTE"}, .count = 2};
     static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
 
@@ -422,7 +407,6 @@ static void decode__passes_on_no_secret(void **state)
 /* Words of a gateway's 404: bounded, one line, and none where secrets cannot be looked for. */
 static void decode__bounds_a_gateways_words(void **state)
 {
-    (void)state;
     static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
     static char body[SECRETS_TEXT_MAX + 1];
     struct decoded out;
@@ -446,7 +430,6 @@ static void decode__bounds_a_gateways_words(void **state)
 /* Wherever the words are cut, no beginning of a secret is left. */
 static void decode__cuts_no_secret(void **state)
 {
-    (void)state;
     static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
     for (int before = 0; before < 400; before++) {
         char body[600];
@@ -460,7 +443,6 @@ static void decode__cuts_no_secret(void **state)
 
 static void decode_call__survives_deep_nesting(void **state)
 {
-    (void)state;
     size_t depth = 500000;
     char *body = malloc(5 + depth);
     struct decoded out;
@@ -526,7 +508,6 @@ static const struct page_row page_rows[] = {
 
 static void decode_page__knows_every_shape(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof page_rows / sizeof page_rows[0]; i++) {
         const struct page_row *row = &page_rows[i];
         struct decoded_page page;
@@ -557,7 +538,6 @@ static void decode_page__knows_every_shape(void **state)
 
 static void decode_page__carries_other_answers(void **state)
 {
-    (void)state;
     static const struct {
         int status;
         enum fmcall_outcome outcome;
@@ -578,21 +558,14 @@ static void decode_page__carries_other_answers(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(decode_call__knows_every_answer),
-        cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
-        cmocka_unit_test(decode__takes_no_gateways_yes_for_removed),
-        cmocka_unit_test(decode_call__takes_no_truncated_body),
-        cmocka_unit_test(decode_call__bounds_tokens),
-        cmocka_unit_test(decode_call__bounds_words),
-        cmocka_unit_test(decode__passes_on_no_secret),
-        cmocka_unit_test(decode__bounds_a_gateways_words),
-        cmocka_unit_test(decode__cuts_no_secret),
-        cmocka_unit_test(decode_call__survives_deep_nesting),
-        cmocka_unit_test(decode_page__knows_every_shape),
-        cmocka_unit_test(decode_page__carries_other_answers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(decode_call__knows_every_answer),
+          cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
+          cmocka_unit_test(decode__takes_no_gateways_yes_for_removed),
+          cmocka_unit_test(decode_call__takes_no_truncated_body),
+          cmocka_unit_test(decode_call__bounds_tokens), cmocka_unit_test(decode_call__bounds_words),
+          cmocka_unit_test(decode__passes_on_no_secret),
+          cmocka_unit_test(decode__bounds_a_gateways_words),
+          cmocka_unit_test(decode__cuts_no_secret),
+          cmocka_unit_test(decode_call__survives_deep_nesting),
+          cmocka_unit_test(decode_page__knows_every_shape),
+          cmocka_unit_test(decode_page__carries_other_answers))

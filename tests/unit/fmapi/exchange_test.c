@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is set on libcurl's handle where no server can see it: curl_easy_setopt of fmapi/ is the one
  * here (the linker's --wrap). */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <openssl/x509_vfy.h>
 
 #include "fmapi/wire/exchange.h"
+#include "tests/unit/unit.h"
 
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
 
@@ -119,7 +112,6 @@ static void create(const char *ca, bool ca_directory)
 /* F13: who named an authority trusts that one, not the system's besides it. */
 static void exchange__trusts_the_named_authority_alone(void **state)
 {
-    (void)state;
     create("/ca.pem", false);
     assert_string_equal(file.path, "/ca.pem");
     assert_int_equal(directory.times, 1);
@@ -133,7 +125,6 @@ static void exchange__trusts_the_named_authority_alone(void **state)
 
 static void exchange__trusts_the_systems_when_none_is_named(void **state)
 {
-    (void)state;
     create(NULL, false);
     assert_int_equal(file.times, 0);
     assert_int_equal(directory.times, 0);
@@ -142,7 +133,6 @@ static void exchange__trusts_the_systems_when_none_is_named(void **state)
 /* G11: those that were read are not read again, by the loop. */
 static void exchange__trusts_what_was_read(void **state)
 {
-    (void)state;
     X509_STORE *store = X509_STORE_new();
     create_trusting(store, "/ca.pem", false);
     assert_ptr_equal(trusted, store);
@@ -155,7 +145,6 @@ static void exchange__trusts_what_was_read(void **state)
 /* A file that was changed counts soon, not after a day. */
 static void exchange__reads_authorities_again(void **state)
 {
-    (void)state;
     ca_kept_s = -1;
     create("/ca.pem", false);
     assert_int_equal(ca_kept_s, 1);
@@ -164,7 +153,6 @@ static void exchange__reads_authorities_again(void **state)
 /* F13: what libcurl is given stays ours, to be wiped. */
 static void exchange__gives_secrets_that_can_be_wiped(void **state)
 {
-    (void)state;
     struct clientcert own = {.cert = secret_copy(secret_of("CERT")),
                              .key = secret_copy(secret_of("PRIVATE KEY"))};
     struct credential *credential = credential_bearer(secret_of("t0ken"), &own);
@@ -231,7 +219,6 @@ static struct exchange *begin(bool verify, bool repeatable, size_t answer_max, i
 /* F13: to the fabric manager that was named, by HTTP over TLS 1.2 at least, and nowhere else. */
 static void exchange__goes_where_it_is_sent(void **state)
 {
-    (void)state;
     for (int verify = 0; verify < 2; verify++) {
         struct exchange *exchange = begin(verify, false, 1, 1000);
         assert_int_equal(number_of(CURLOPT_SSL_VERIFYPEER), verify);
@@ -253,7 +240,6 @@ static void exchange__goes_where_it_is_sent(void **state)
 /* F21: never for ever. */
 static void exchange__has_an_end(void **state)
 {
-    (void)state;
     static const struct {
         int64_t asked;
         long set;
@@ -286,7 +272,6 @@ static int is_sent(struct exchange *exchange)
 /* Up to the byte that is allowed, however it is cut in pieces. */
 static void answer__of_any_length(void **state)
 {
-    (void)state;
     enum { MAX = 20000 };
     static char text[MAX + 1];
     static const size_t pieces[] = {1, 7, 4095, 4096, 4097, MAX};
@@ -320,7 +305,6 @@ static void answer__of_any_length(void **state)
  * sent again on a new connection. */
 static void answer__tells_what_may_have_left(void **state)
 {
-    (void)state;
     static const struct {
         CURLcode code;
         int times; /* on_sending */
@@ -359,25 +343,17 @@ static void answer__tells_what_may_have_left(void **state)
 /* Without a Date nothing is known of the other side's clock. */
 static void skew__is_unknown_without_a_date(void **state)
 {
-    (void)state;
     struct exchange *exchange = begin(true, false, 10, 1000);
     assert_true(exchange_skew_ms(exchange) == INT64_MIN);
     exchange_destroy(exchange);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exchange__trusts_the_named_authority_alone),
-        cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
-        cmocka_unit_test(exchange__trusts_what_was_read),
-        cmocka_unit_test(exchange__reads_authorities_again),
-        cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
-        cmocka_unit_test(exchange__goes_where_it_is_sent),
-        cmocka_unit_test(exchange__has_an_end),
-        cmocka_unit_test(answer__of_any_length),
-        cmocka_unit_test(answer__tells_what_may_have_left),
-        cmocka_unit_test(skew__is_unknown_without_a_date),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(exchange__trusts_the_named_authority_alone),
+          cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
+          cmocka_unit_test(exchange__trusts_what_was_read),
+          cmocka_unit_test(exchange__reads_authorities_again),
+          cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
+          cmocka_unit_test(exchange__goes_where_it_is_sent), cmocka_unit_test(exchange__has_an_end),
+          cmocka_unit_test(answer__of_any_length),
+          cmocka_unit_test(answer__tells_what_may_have_left),
+          cmocka_unit_test(skew__is_unknown_without_a_date))

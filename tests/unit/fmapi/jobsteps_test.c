@@ -1,16 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "base/names.h"
 #include "fmapi/wire/jobsteps.h"
+#include "tests/unit/unit.h"
 
 /* The list as one line: "0=1,2 /fA=3 +1" with what was skipped at the end. */
 static char *line_of(const struct fmcall_steps *steps)
@@ -32,7 +24,6 @@ static char *line_of(const struct fmcall_steps *steps)
 
 static void jobsteps__are_read_strictly(void **state)
 {
-    (void)state;
     static const struct {
         const char *json, *line;
     } rows[] = {
@@ -73,7 +64,6 @@ static void jobsteps__are_read_strictly(void **state)
 
 static void jobsteps__need_an_object(void **state)
 {
-    (void)state;
     static const char *const others[] = {"[]", "[{\"0\":[1]}]", "\"0\"", "0", "true"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
         json_t *value = json_loads(others[i], JSON_DECODE_ANY, NULL);
@@ -90,7 +80,6 @@ static void jobsteps__need_an_object(void **state)
 /* Every tree there can be, each in a step of its own with the longest name, and as many again. */
 static void jobsteps__are_bounded(void **state)
 {
-    (void)state;
     enum { LISTED = FMCALL_TREES + 100 };
     json_t *value = json_object();
     for (int i = 0; i < LISTED; i++) {
@@ -113,7 +102,6 @@ static void jobsteps__are_bounded(void **state)
 
 static void jobsteps__name_no_longer_step(void **state)
 {
-    (void)state;
     char name[STEP_ID_MAX + 2];
     memset(name, 'f', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -125,13 +113,5 @@ static void jobsteps__name_no_longer_step(void **state)
     json_decref(value);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobsteps__are_read_strictly),
-        cmocka_unit_test(jobsteps__need_an_object),
-        cmocka_unit_test(jobsteps__are_bounded),
-        cmocka_unit_test(jobsteps__name_no_longer_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(jobsteps__are_read_strictly), cmocka_unit_test(jobsteps__need_an_object),
+          cmocka_unit_test(jobsteps__are_bounded), cmocka_unit_test(jobsteps__name_no_longer_step))

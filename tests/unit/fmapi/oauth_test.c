@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fmapi/login/oauth.h"
+#include "tests/unit/unit.h"
 
 static struct oauthclient client_of(const char *secret)
 {
@@ -34,7 +27,6 @@ static void form_is(const char *id, const char *secret, const char *expected)
 /* RFC 6749, 4.4.2 and appendix B. */
 static void oauth_request__encodes_what_it_is_given(void **state)
 {
-    (void)state;
     form_is("wlm", "plain-1._~",
             "grant_type=client_credentials&client_id=wlm&client_secret=plain-1._~&scope=openid");
     form_is("a b&c", "=+%/ö\"",
@@ -56,7 +48,6 @@ static void grants(const char *body, const char *token, int64_t lifetime_ms)
 
 static void oauth_decode__takes_a_grant(void **state)
 {
-    (void)state;
     grants("{\"access_token\":\"a.b-c~d+/=\",\"expires_in\":300,\"token_type\":\"Bearer\"}",
            "a.b-c~d+/=", 300000);
     grants("{\"access_token\":\"t\",\"token_type\":\"bEARER\",\"refresh_token\":null}", "t",
@@ -67,7 +58,6 @@ static void oauth_decode__takes_a_grant(void **state)
 
 static void oauth_decode__takes_lifetimes_generously(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int64_t ms;
@@ -120,7 +110,6 @@ static void refuses(int status, const char *body, int code, const char *words)
 
 static void oauth_decode__refuses_what_is_no_grant(void **state)
 {
-    (void)state;
     refuses(200, "{}", ERROR_IO, "HTTP 200: the answer has no access_token");
     static const char *const unusable[] = {
         "7", "null", "\"\"", "\"a b\"", "\"a\\r\\nHost: x\"", "\"\\\"\"", "\"\u00e4\"", "[\"t\"]"};
@@ -141,7 +130,6 @@ static void oauth_decode__refuses_what_is_no_grant(void **state)
 
 static void oauth_decode__bounds_tokens(void **state)
 {
-    (void)state;
     static char body[OAUTH_TOKEN_MAX + 64], token[OAUTH_TOKEN_MAX + 2];
     memset(token, 'x', OAUTH_TOKEN_MAX);
     (void)snprintf(body, sizeof body, "{\"access_token\":\"%s\"}", token);
@@ -154,7 +142,6 @@ static void oauth_decode__bounds_tokens(void **state)
 /* RFC 6749, 5.2. */
 static void oauth_decode__says_why_it_was_refused(void **state)
 {
-    (void)state;
     refuses(401,
             "{\"error\":\"invalid_client\",\"error_description\":\"Invalid client credentials\"}",
             ERROR_REFUSED,
@@ -179,7 +166,6 @@ static void oauth_decode__says_why_it_was_refused(void **state)
 
 static void oauth_decode__passes_on_no_secret(void **state)
 {
-    (void)state;
     refuses(400, "{\"error\":\"s3cret&\",\"error_description\":\"s3cret& or s3cret%26\"}",
             ERROR_REFUSED, "HTTP 400: ***: *** or ***");
     refuses(400,
@@ -198,7 +184,6 @@ static const int64_t second = 1000, minute = 60000, hour = 3600000, day = 24 * I
 
 static void lifetime_of_seconds__is_in_milliseconds(void **state)
 {
-    (void)state;
     assert_int_equal(lifetime_of_seconds(5), 5 * second);
     assert_int_equal(lifetime_of_seconds(299.5), 299500);
     assert_int_equal(lifetime_of_seconds(31536000), 365 * day);
@@ -206,7 +191,6 @@ static void lifetime_of_seconds__is_in_milliseconds(void **state)
 
 static void lifetime_of_seconds__is_unknown_unless_positive(void **state)
 {
-    (void)state;
     static const double odd[] = {0, -0.0, -1, -3600, -1e300, -INFINITY, NAN};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         assert_int_equal(lifetime_of_seconds(odd[i]), LIFETIME_UNKNOWN);
@@ -214,7 +198,6 @@ static void lifetime_of_seconds__is_unknown_unless_positive(void **state)
 
 static void lifetime_of_seconds__has_bounds(void **state)
 {
-    (void)state;
     static const double huge[] = {9.3e15, 9.3e18, 1e300, INFINITY};
     for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++)
         assert_int_equal(lifetime_of_seconds(huge[i]), LIFETIME_MAX_MS);
@@ -227,7 +210,6 @@ static void lifetime_of_seconds__has_bounds(void **state)
 /* F13: 5 s to a year. */
 static void lifetime_renew_ms__is_well_before_the_end(void **state)
 {
-    (void)state;
     assert_int_equal(lifetime_renew_ms(LIFETIME_MIN_MS), 750);
     assert_int_equal(lifetime_renew_ms(5 * second), 3750);
     assert_int_equal(lifetime_renew_ms(5 * minute), 225 * second);
@@ -241,7 +223,6 @@ static void lifetime_renew_ms__is_well_before_the_end(void **state)
 /* From the first failure on until the end there is more than one try, and not too many. */
 static void lifetime_retry_ms__fits_what_is_left(void **state)
 {
-    (void)state;
     static const int64_t lives[] = {5000, 300000, 3600000, INT64_C(31536000000)};
     for (size_t i = 0; i < sizeof lives / sizeof lives[0]; i++) {
         int64_t left = lives[i] - lifetime_renew_ms(lives[i]);
@@ -256,21 +237,15 @@ static void lifetime_retry_ms__fits_what_is_left(void **state)
     assert_int_equal(lifetime_retry_ms(-5), -1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(oauth_request__encodes_what_it_is_given),
-        cmocka_unit_test(oauth_decode__takes_a_grant),
-        cmocka_unit_test(oauth_decode__takes_lifetimes_generously),
-        cmocka_unit_test(oauth_decode__refuses_what_is_no_grant),
-        cmocka_unit_test(oauth_decode__bounds_tokens),
-        cmocka_unit_test(oauth_decode__says_why_it_was_refused),
-        cmocka_unit_test(oauth_decode__passes_on_no_secret),
-        cmocka_unit_test(lifetime_of_seconds__is_in_milliseconds),
-        cmocka_unit_test(lifetime_of_seconds__is_unknown_unless_positive),
-        cmocka_unit_test(lifetime_of_seconds__has_bounds),
-        cmocka_unit_test(lifetime_renew_ms__is_well_before_the_end),
-        cmocka_unit_test(lifetime_retry_ms__fits_what_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(oauth_request__encodes_what_it_is_given),
+          cmocka_unit_test(oauth_decode__takes_a_grant),
+          cmocka_unit_test(oauth_decode__takes_lifetimes_generously),
+          cmocka_unit_test(oauth_decode__refuses_what_is_no_grant),
+          cmocka_unit_test(oauth_decode__bounds_tokens),
+          cmocka_unit_test(oauth_decode__says_why_it_was_refused),
+          cmocka_unit_test(oauth_decode__passes_on_no_secret),
+          cmocka_unit_test(lifetime_of_seconds__is_in_milliseconds),
+          cmocka_unit_test(lifetime_of_seconds__is_unknown_unless_positive),
+          cmocka_unit_test(lifetime_of_seconds__has_bounds),
+          cmocka_unit_test(lifetime_renew_ms__is_well_before_the_end),
+          cmocka_unit_test(lifetime_retry_ms__fits_what_is_left))

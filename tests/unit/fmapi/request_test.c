@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <jansson.h>
 
 #include "base/error.h"
 #include "fmapi/wire/request.h"
+#include "tests/unit/unit.h"
 
 static void request_call__speaks_as_the_table_says(void **state)
 {
-    (void)state;
     struct request request;
 
     request = request_call("https://f", FMCALL_RESERVE,
@@ -43,7 +35,6 @@ static void request_call__speaks_as_the_table_says(void **state)
 /* Whatever a name holds, it stays one path segment and one JSON string. */
 static void request_call__escapes_names(void **state)
 {
-    (void)state;
     struct request request;
 
     request = request_call("http://f", FMCALL_RELEASE,
@@ -61,7 +52,6 @@ static void request_call__escapes_names(void **state)
 /* F19. Slurm's PATCH as it was recorded, blanks aside. */
 static void request_step__speaks_as_the_table_says(void **state)
 {
-    (void)state;
     struct request request;
 
     request = request_call("https://f", FMCALL_STEPS,
@@ -92,7 +82,6 @@ static void request_step__speaks_as_the_table_says(void **state)
 /* A step is one key of one object, whatever it holds: never two steps, never the whole job. */
 static void request_step__names_one_step_only(void **state)
 {
-    (void)state;
     static const char *const steps[] = {
         "/fA/fB", "0", "0\":null,\"1", "\\", "\\\"", "a\nb", "%22", "{}", "../x", "",
     };
@@ -114,7 +103,6 @@ static void request_step__names_one_step_only(void **state)
 
 static void request_page__starts_at_the_list(void **state)
 {
-    (void)state;
     struct request request;
 
     request = request_page("http://f/b", NULL);
@@ -128,14 +116,8 @@ static void request_page__starts_at_the_list(void **state)
     request_release(&request);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(request_call__speaks_as_the_table_says),
-        cmocka_unit_test(request_call__escapes_names),
-        cmocka_unit_test(request_step__speaks_as_the_table_says),
-        cmocka_unit_test(request_step__names_one_step_only),
-        cmocka_unit_test(request_page__starts_at_the_list),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(request_call__speaks_as_the_table_says),
+          cmocka_unit_test(request_call__escapes_names),
+          cmocka_unit_test(request_step__speaks_as_the_table_says),
+          cmocka_unit_test(request_step__names_one_step_only),
+          cmocka_unit_test(request_page__starts_at_the_list))

@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include "fmapi/wire/secrets.h"
+#include "tests/unit/unit.h"
 
 static const struct secrets ours = {.values = {"fm-passw0rd", "Y3hpOmZtLXBhc3N3MHJk"}, .count = 2};
 
@@ -20,7 +14,6 @@ static void blanks(const struct secrets *secrets, const char *text, const char *
 
 static void secrets_blank__keeps_other_text(void **state)
 {
-    (void)state;
     blanks(&ours, "", "");
     blanks(&ours, "02: no addresses left", "02: no addresses left");
     blanks(&ours, "basics, bearers; no sessionToken given",
@@ -31,7 +24,6 @@ static void secrets_blank__keeps_other_text(void **state)
 
 static void secrets_blank__hides_what_it_is_given(void **state)
 {
-    (void)state;
     blanks(&ours, "cxi:fm-passw0rd@fmn", "cxi:***@fmn");
     blanks(&ours, "fm-passw0rdfm-passw0rd", "***");
     blanks(&ours, "got Y3hpOmZtLXBhc3N3MHJk==, twice Y3hpOmZtLXBhc3N3MHJk", "got ***, twice ***");
@@ -45,7 +37,6 @@ static void secrets_blank__hides_what_it_is_given(void **state)
 
 static void secrets_blank__hides_what_a_scheme_announces(void **state)
 {
-    (void)state;
     blanks(&ours, "Authorization: Basic abc= refused", "Authorization: Basic *** refused");
     blanks(&ours, "aUTHORIZATION: bEARER\t x.y-z~\r\nHost: f",
            "aUTHORIZATION: bEARER\t ***\r\nHost: f");
@@ -57,7 +48,6 @@ static void secrets_blank__hides_what_a_scheme_announces(void **state)
 
 static void secrets_blank__hides_quoted_session_tokens(void **state)
 {
-    (void)state;
     blanks(&ours, "{\"sessionToken\":\"tok,1\"}", "{\"sessionToken\":\"***\"}");
     blanks(&ours, "{\\\"sessionToken\\\": \\\"tok-1\\\"}", "{\\\"sessionToken\\\": \\\"***\\\"}");
     blanks(&ours, "SESSIONTOKEN=tok-1 is old", "SESSIONTOKEN=*** is old");
@@ -69,7 +59,6 @@ static void secrets_blank__hides_quoted_session_tokens(void **state)
 
 static void secrets_blank__blanks_before_it_cuts(void **state)
 {
-    (void)state;
     char out[16];
     assert_true(secrets_blank(&ours, "1234567890 fm-passw0rd", out, sizeof out));
     assert_string_equal(out, "1234567890 ***");
@@ -79,7 +68,6 @@ static void secrets_blank__blanks_before_it_cuts(void **state)
 
 static void secrets_blank__passes_on_no_long_text(void **state)
 {
-    (void)state;
     static char text[SECRETS_TEXT_MAX + 2];
     static char out[SECRETS_TEXT_MAX + 1];
     memset(text, 'a', SECRETS_TEXT_MAX);
@@ -93,7 +81,6 @@ static void secrets_blank__passes_on_no_long_text(void **state)
 
 static void secrets_add__bounds_them(void **state)
 {
-    (void)state;
     struct secrets secrets = {0};
     static const char *const values[SECRETS_MAX] = {"a", "b", "c", "d"};
     for (size_t i = 0; i < SECRETS_MAX; i++)
@@ -116,7 +103,6 @@ static void clean_to(const char *text, size_t length, const char *expected)
 
 static void printable_copy__keeps_text(void **state)
 {
-    (void)state;
     CLEAN("", "");
     CLEAN("02: no addresses left", "02: no addresses left");
     CLEAN("köln \xe2\x82\xac \xf0\x9f\x90\x8c", "köln \xe2\x82\xac \xf0\x9f\x90\x8c");
@@ -124,7 +110,6 @@ static void printable_copy__keeps_text(void **state)
 
 static void printable_copy__makes_controls_harmless(void **state)
 {
-    (void)state;
     CLEAN("a\nb\r\tc\x1b[31m\x7f", "a?b??c?[31m?");
     CLEAN("a\0b", "a?b");
     CLEAN("\xc2\x9b"
@@ -138,7 +123,6 @@ static void printable_copy__makes_controls_harmless(void **state)
 
 static void printable_copy__makes_invalid_utf8_harmless(void **state)
 {
-    (void)state;
     CLEAN("\xff\xfe", "??");
     CLEAN("\x80", "?");
     CLEAN("\xc0\xaf", "??");           /* overlong */
@@ -152,7 +136,6 @@ static void printable_copy__makes_invalid_utf8_harmless(void **state)
 
 static void printable_copy__cuts_at_a_characters_end(void **state)
 {
-    (void)state;
     char out[10];
     printable_copy(out, sizeof out, "123456789", 9);
     assert_string_equal(out, "123456789");
@@ -166,20 +149,13 @@ static void printable_copy__cuts_at_a_characters_end(void **state)
     assert_string_equal(least, "...");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secrets_blank__keeps_other_text),
-        cmocka_unit_test(secrets_blank__hides_what_it_is_given),
-        cmocka_unit_test(secrets_blank__hides_what_a_scheme_announces),
-        cmocka_unit_test(secrets_blank__hides_quoted_session_tokens),
-        cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
-        cmocka_unit_test(secrets_blank__passes_on_no_long_text),
-        cmocka_unit_test(secrets_add__bounds_them),
-        cmocka_unit_test(printable_copy__keeps_text),
-        cmocka_unit_test(printable_copy__makes_controls_harmless),
-        cmocka_unit_test(printable_copy__makes_invalid_utf8_harmless),
-        cmocka_unit_test(printable_copy__cuts_at_a_characters_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(secrets_blank__keeps_other_text),
+          cmocka_unit_test(secrets_blank__hides_what_it_is_given),
+          cmocka_unit_test(secrets_blank__hides_what_a_scheme_announces),
+          cmocka_unit_test(secrets_blank__hides_quoted_session_tokens),
+          cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
+          cmocka_unit_test(secrets_blank__passes_on_no_long_text),
+          cmocka_unit_test(secrets_add__bounds_them), cmocka_unit_test(printable_copy__keeps_text),
+          cmocka_unit_test(printable_copy__makes_controls_harmless),
+          cmocka_unit_test(printable_copy__makes_invalid_utf8_harmless),
+          cmocka_unit_test(printable_copy__cuts_at_a_characters_end))

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <openssl/x509_vfy.h>
 
 #include "fmapi/wire/tlsfault.h"
+#include "tests/unit/unit.h"
 
 /* Real handshakes are in the system tests; here is what is rare. */
 
@@ -23,7 +17,6 @@ static void advises(struct tlsfault fault, const char *part)
 
 static void tlsfault__tells_the_next_step(void **state)
 {
-    (void)state;
     static const struct {
         long verdict;
         const char *part;
@@ -52,7 +45,6 @@ static void tlsfault__tells_the_next_step(void **state)
 /* TLS 1.2 tells in the handshake, 1.3 afterwards. */
 static void tlsfault__knows_alerts_about_our_certificate(void **state)
 {
-    (void)state;
     static const CURLcode codes[] = {CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR};
     static const char *const words[] = {
         "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required, errno 0",
@@ -73,7 +65,6 @@ static void tlsfault__knows_alerts_about_our_certificate(void **state)
 
 static void tlsfault__leaves_other_faults_alone(void **state)
 {
-    (void)state;
     static const CURLcode codes[] = {CURLE_COULDNT_CONNECT,    CURLE_COULDNT_RESOLVE_HOST,
                                      CURLE_OPERATION_TIMEDOUT, CURLE_GOT_NOTHING,
                                      CURLE_RECV_ERROR,         CURLE_SEND_ERROR,
@@ -83,12 +74,6 @@ static void tlsfault__leaves_other_faults_alone(void **state)
             &(struct tlsfault){.code = codes[i], .words = "Connection reset by peer: alert"}));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tlsfault__tells_the_next_step),
-        cmocka_unit_test(tlsfault__knows_alerts_about_our_certificate),
-        cmocka_unit_test(tlsfault__leaves_other_faults_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(tlsfault__tells_the_next_step),
+          cmocka_unit_test(tlsfault__knows_alerts_about_our_certificate),
+          cmocka_unit_test(tlsfault__leaves_other_faults_alone))

@@ -1,14 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call without a loop: with what fmapi_wire has, which links neither libuv nor a login. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <arpa/inet.h>
 #include <pthread.h>
@@ -19,6 +10,7 @@
 #include "fmapi/wire/decode.h"
 #include "fmapi/wire/exchange.h"
 #include "fmapi/wire/jobsteps.h"
+#include "tests/unit/unit.h"
 
 #define TOKEN "sess-0123456789"
 
@@ -106,7 +98,6 @@ static enum transport_end ask(const struct server *server, enum fmcall_kind kind
 
 static void one_call__goes_out_with_the_token_and_is_understood(void **state)
 {
-    (void)state;
     static const struct {
         enum fmcall_kind kind;
         const char *line, *answer;
@@ -153,7 +144,6 @@ static void one_call__goes_out_with_the_token_and_is_understood(void **state)
 
 static void one_call__that_reaches_nobody_says_so(void **state)
 {
-    (void)state;
     struct server server;
     struct decoded decoded;
 
@@ -166,7 +156,6 @@ static void one_call__that_reaches_nobody_says_so(void **state)
 /* No advice about mcastd.conf for a program without one. */
 static void words__are_bare_where_that_is_asked_for(void **state)
 {
-    (void)state;
     struct server server;
     char url[80];
 
@@ -194,7 +183,6 @@ static void words__are_bare_where_that_is_asked_for(void **state)
 
 static void ca__is_a_file_or_a_directory(void **state)
 {
-    (void)state;
     struct transport_options options = {0};
 
     exchange_ca(&options, "/");

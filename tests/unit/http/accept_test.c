@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/request/head.h"
+#include "tests/unit/unit.h"
 
 static void weight__follows_the_header(void **state)
 {
-    (void)state;
     static const struct {
         const char *accept;
         int json, text;
@@ -39,8 +33,4 @@ static void weight__follows_the_header(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(weight__follows_the_header)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(weight__follows_the_header))

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names and faults of clients' certificates. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "broker/http/auth/certificate.h"
 #include "tests/system/http/testcert.h"
+#include "tests/unit/unit.h"
 
 #include <gnutls/abstract.h>
 #include <time.h>
@@ -169,7 +163,6 @@ static gnutls_datum_t der_of_names(unsigned names, unsigned subjects)
 /* Anybody can show a key that takes minutes to calculate with: it is not calculated with. */
 static void shown__keys_beyond_reason_end_the_handshake(void **state)
 {
-    (void)state;
     static const struct {
         unsigned modulus_bits, exponent_bytes;
         const char *why;
@@ -207,7 +200,6 @@ static void shown__certificates_of_thousands_of_parts_are_not_read(void **state)
         bool taken;
     } rows[] = {{0, 0, true},     {100, 10, true}, {900, 0, true}, {1030, 0, false},
                 {5000, 0, false}, {0, 110, true},  {0, 130, false}};
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         gnutls_datum_t der = der_of_names(rows[i].names, rows[i].subjects);
         const char *why = unbearable(&der, 1);
@@ -256,7 +248,6 @@ static unsigned message_write(unsigned char *out, const gnutls_datum_t *der, uns
 
 static void message__is_judged_in_both_versions(void **state)
 {
-    (void)state;
     static unsigned char bytes[1 << 17];
     gnutls_datum_t good = der_of_rsa(2048, 3), bad = der_of_rsa(16384, 3);
     gnutls_datum_t message = {.data = bytes};
@@ -333,23 +324,16 @@ static void certificate__proves_nothing_unless_all_is_well(void **state)
 
 static void garbage__is_no_certificate(void **state)
 {
-    (void)state;
     const gnutls_datum_t garbage = {.data = (unsigned char *)"AAAA", .size = 4};
     assert_null(unbearable(NULL, 0));
     assert_non_null(unbearable(&garbage, 1));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(names__are_those_that_can_be_compared, authority_open,
-                                        authority_close),
-        cmocka_unit_test_setup_teardown(certificate__proves_nothing_unless_all_is_well,
-                                        authority_open, authority_close),
-        cmocka_unit_test(shown__keys_beyond_reason_end_the_handshake),
-        cmocka_unit_test(shown__certificates_of_thousands_of_parts_are_not_read),
-        cmocka_unit_test(message__is_judged_in_both_versions),
-        cmocka_unit_test(garbage__is_no_certificate),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(names__are_those_that_can_be_compared, authority_open,
+                                          authority_close),
+          cmocka_unit_test_setup_teardown(certificate__proves_nothing_unless_all_is_well,
+                                          authority_open, authority_close),
+          cmocka_unit_test(shown__keys_beyond_reason_end_the_handshake),
+          cmocka_unit_test(shown__certificates_of_thousands_of_parts_are_not_read),
+          cmocka_unit_test(message__is_judged_in_both_versions),
+          cmocka_unit_test(garbage__is_no_certificate))

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/diagnosis.h"
 #include "tests/coreconfig.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-#include <cmocka.h>
 #include <jansson.h>
 
 #define DAY ((int64_t)86400 * 1000)
@@ -111,7 +107,6 @@ static void expect(struct broker_facts *p, const char *level, const char *check,
 
 static void diagnosis__of_who_is_well(void **state)
 {
-    (void)state;
     static const char *const checks[] = {
         "link",    "login",  "clock", "neighbours",  "vnis",        "sizing", "addresses",
         "storage", "events", "loop",  "certificate", "descriptors", "nodes"};
@@ -123,7 +118,6 @@ static void diagnosis__of_who_is_well(void **state)
 
 static void diagnosis__of_the_link(void **state)
 {
-    (void)state;
     CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
          p.core.link = LINK_DOWN;
          p.core.link_error = "connection refused");
@@ -137,7 +131,6 @@ static void diagnosis__of_the_link(void **state)
 
 static void diagnosis__of_login_and_clock(void **state)
 {
-    (void)state;
     CASE(OK, "login", "it ends in 5 minutes", (void)p);
     CASE(OK, "login", "as long as the password", p.counters.fabric.login_expires_ms = 0);
     CASE(PROBLEM, "login", "could not be renewed", p.counters.fabric.login_expires_ms = NOW - 5000);
@@ -150,7 +143,6 @@ static void diagnosis__of_login_and_clock(void **state)
 /* Slurm takes what begins like its own name for its own (fabric-manager.md). */
 static void diagnosis__of_name_conflicts(void **state)
 {
-    (void)state;
     CASE(PROBLEM, "neighbours", "\"elcap\" and \"elca\"", p.clusters[0].name_conflict = "elca");
     CASE(PROBLEM, "neighbours", "\"tuo\" and \"tuolumne\"",
          p.clusters[1].name_conflict = "tuolumne");
@@ -158,7 +150,6 @@ static void diagnosis__of_name_conflicts(void **state)
 
 static void diagnosis__of_pools(void **state)
 {
-    (void)state;
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
@@ -175,7 +166,6 @@ static void diagnosis__of_pools(void **state)
 /* F3, F9: what holds VNIs back, and what was given back without a word. */
 static void diagnosis__of_nodes(void **state)
 {
-    (void)state;
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
     CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
@@ -187,7 +177,6 @@ static void diagnosis__of_nodes(void **state)
 /* What an old ledger does not know, and what a dead step left. */
 static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
 {
-    (void)state;
     CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
          p.core.use.jobs_adopted = 1);
     CASE(WARNING, "adopted", "3 active jobs were found without their VNIs",
@@ -206,7 +195,6 @@ static void diagnosis__of_alarms(void **state)
                                           .cluster = "tuo",
                                           .since_ms = NOW - 7200000,
                                           .detail = "tuo-7 has another token"};
-    (void)state;
     CASE(OK, "alarm", "no alarm is on", p.facts.alarms = NULL);
     CASE(PROBLEM, "alarm", "mass-loss for 5 minutes: 12 of 40 are missing", p.facts.alarms = &loss);
     CASE(PROBLEM, "alarm", "name-conflict of cluster tuo for 2 hours: tuo-7 has another token",
@@ -216,7 +204,6 @@ static void diagnosis__of_alarms(void **state)
 /* What a resource manager forgets is never released unless it says which jobs run. */
 static void diagnosis__of_syncs(void **state)
 {
-    (void)state;
     CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = NOW - 2 * DAY);
     CASE(WARNING, "sync", "has not reported for 10 days", p.clusters[0].use.jobs_active = 3;
@@ -227,7 +214,6 @@ static void diagnosis__of_syncs(void **state)
 /* F20, F22: one that is asked need not say it unasked. */
 static void diagnosis__of_lists(void **state)
 {
-    (void)state;
     CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
          p.clusters[1].jobpoll = true;
          p.clusters[1].jobpoll_ms = NOW - 300000; p.clusters[1].use.jobs_active = 3;
@@ -246,7 +232,6 @@ static void diagnosis__of_lists(void **state)
 
 static void diagnosis__of_the_broker_itself(void **state)
 {
-    (void)state;
     CASE(WARNING, "role", "standby", p.counters.role = ROLE_STANDBY);
     CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
     CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
@@ -262,28 +247,17 @@ static void diagnosis__of_the_broker_itself(void **state)
 
 static void diagnosis__of_the_certificate(void **state)
 {
-    (void)state;
     CASE(WARNING, "certificate", "ends in 20 days", p.facts.certificate_ends_ms = NOW + 20 * DAY);
     CASE(PROBLEM, "certificate", "ends in 3 days", p.facts.certificate_ends_ms = NOW + 3 * DAY);
     CASE(PROBLEM, "certificate", "ended 2 days ago", p.facts.certificate_ends_ms = NOW - 2 * DAY);
     CASE(OK, "loop", "", p.facts.certificate_ends_ms = 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(diagnosis__of_who_is_well),
-        cmocka_unit_test(diagnosis__of_the_link),
-        cmocka_unit_test(diagnosis__of_login_and_clock),
-        cmocka_unit_test(diagnosis__of_name_conflicts),
-        cmocka_unit_test(diagnosis__of_pools),
-        cmocka_unit_test(diagnosis__of_nodes),
-        cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
-        cmocka_unit_test(diagnosis__of_alarms),
-        cmocka_unit_test(diagnosis__of_syncs),
-        cmocka_unit_test(diagnosis__of_lists),
-        cmocka_unit_test(diagnosis__of_the_broker_itself),
-        cmocka_unit_test(diagnosis__of_the_certificate),
-    };
-    return cmocka_run_group_tests_name("http_diagnosis", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(diagnosis__of_who_is_well), cmocka_unit_test(diagnosis__of_the_link),
+          cmocka_unit_test(diagnosis__of_login_and_clock),
+          cmocka_unit_test(diagnosis__of_name_conflicts), cmocka_unit_test(diagnosis__of_pools),
+          cmocka_unit_test(diagnosis__of_nodes),
+          cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
+          cmocka_unit_test(diagnosis__of_alarms), cmocka_unit_test(diagnosis__of_syncs),
+          cmocka_unit_test(diagnosis__of_lists), cmocka_unit_test(diagnosis__of_the_broker_itself),
+          cmocka_unit_test(diagnosis__of_the_certificate))

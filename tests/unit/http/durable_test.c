@@ -6,16 +6,8 @@
 #include "tests/coreconfig.h"
 #include "broker/log/log.h"
 #include "tests/unit/broker/gate.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -128,6 +120,13 @@ static void settle(struct stand *stand)
     }
 }
 
+/* The commit under way ends so. */
+static void commit_ends(struct stand *stand, int result)
+{
+    gate_finish(&stand->gate, &stand->loop, result);
+    settle(stand);
+}
+
 static void ask(struct stand *stand, int client, const char *method, const char *path)
 {
     char text[512];
@@ -161,8 +160,7 @@ static void answer__waits_for_its_commit(void **state)
     assert_string_equal(stand->heard[0], "");
     ask(stand, 2, "GET", "/healthz"); /* what shows nothing waits for nothing */
     assert_heard(stand, 2, "HTTP/1.1 200 ");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 0, "HTTP/1.1 201 ");
 }
 
@@ -173,15 +171,13 @@ static void node_report__is_taken_when_it_is_durable(void **state)
     struct stand *stand = *state;
     start(stand);
     ask(stand, 0, "PUT", JOB);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     ask(stand, 0, "PUT", JOB "/nodes/n1");
     ask(stand, 1, "PUT", JOB "/nodes/n1");
     assert_string_equal(stand->heard[0], "");
     assert_string_equal(stand->heard[1], "");
     unsigned before = stand->gate.commits;
-    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
-    settle(stand);
+    commit_ends(stand, ERROR_FULL);
     for (int client = 0; client < 2; client++) {
         assert_heard(stand, client, "HTTP/1.1 503 ");
         assert_heard(stand, client, "it could not be saved: the gate says full");
@@ -201,13 +197,11 @@ static void node_report__is_shown_when_it_is_durable(void **state)
     struct stand *stand = *state;
     start(stand);
     ask(stand, 0, "PUT", JOB);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     ask(stand, 0, "PUT", JOB "/nodes/n1");
     ask(stand, 1, "GET", JOB);
     assert_string_equal(stand->heard[1], "");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 0, "HTTP/1.1 200 ");
     assert_heard(stand, 1, "HTTP/1.1 200 ");
 }
@@ -223,14 +217,12 @@ static void look__waits_for_what_it_shows(void **state)
         ask(stand, 1, "GET", paths[i]);
         assert_string_equal(stand->heard[1], "");
         if (i < 2) { /* one after the other: the next needs something unsaved again */
-            gate_finish(&stand->gate, &stand->loop, 0);
-            settle(stand);
+            commit_ends(stand, 0);
             assert_heard(stand, 1, "HTTP/1.1 200 ");
             ask(stand, 0, i == 0 ? "DELETE" : "PUT", JOB);
         }
     }
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 1, "\"job\":\"f1\"");
 }
 
@@ -247,8 +239,7 @@ static void sync__is_one_at_a_time(void **state)
     assert_heard(stand, 2, "HTTP/1.1 503 ");
     assert_heard(stand, 2, "\"sync-under-way\"");
     assert_heard(stand, 2, "Retry-After: 1\r\n");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 1, "\"confirmed\":1");
     ask(stand, 2, "POST", path);
     assert_heard(stand, 2, "HTTP/1.1 200 ");
@@ -264,8 +255,7 @@ static void event__is_sent_when_it_is_durable(void **state)
     ask(stand, 2, "GET", "/v1/events?follow=0"); /* begun while it is unsaved */
     assert_null(strstr(stand->heard[1], "id: "));
     assert_string_equal(stand->heard[2], "");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 1, "id: 1\nevent: reserved\n");
     assert_heard(stand, 2, "id: 1\nevent: reserved\n");
     assert_heard(stand, 2, "\r\n0\r\n\r\n");
@@ -280,8 +270,7 @@ static void failing_store__hides_no_durable_event(void **state)
     gate_finish(&stand->gate, &stand->loop, 0);
     ask(stand, 0, "DELETE", JOB);
     unsigned before = stand->gate.commits;
-    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
-    settle(stand);
+    commit_ends(stand, ERROR_FULL);
     assert_heard(stand, 0, "HTTP/1.1 503 ");
     ask(stand, 1, "GET", "/v1/events");
     ask(stand, 2, "GET", "/v1/events?follow=0");
@@ -291,8 +280,7 @@ static void failing_store__hides_no_durable_event(void **state)
     }
     assert_heard(stand, 2, "\r\n0\r\n\r\n");
     gate_await(&stand->loop, &stand->gate.commits, before + 1);
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 1, "id: 2\n");
 }
 
@@ -308,8 +296,7 @@ static void failing_store__hides_no_durable_reservation(void **state)
     gate_finish(&stand->gate, &stand->loop, 0);
     ask(stand, 0, "DELETE", "/v1/clusters/elcap/jobs/f2");
     unsigned before = stand->gate.commits;
-    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
-    settle(stand);
+    commit_ends(stand, ERROR_FULL);
     assert_heard(stand, 0, "HTTP/1.1 503 ");
     for (size_t i = 0; i < 3; i++) {
         ask(stand, 1, "GET", paths[i]);
@@ -343,11 +330,9 @@ static void look__at_what_is_durable_waits_for_nothing(void **state)
     assert_heard(stand, 1, "HTTP/1.1 200 ");
     ask(stand, 1, "GET", "/v1/clusters/elcap/jobs/f3");
     assert_string_equal(stand->heard[1], "");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_string_equal(stand->heard[1], "");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 1, "\"job\":\"f3\"");
 }
 
@@ -356,8 +341,7 @@ static void failing_store__refuses_with_its_cause(void **state)
     struct stand *stand = *state;
     start(stand);
     ask(stand, 0, "PUT", JOB);
-    gate_finish(&stand->gate, &stand->loop, ERROR_FULL);
-    settle(stand);
+    commit_ends(stand, ERROR_FULL);
     assert_heard(stand, 0, "HTTP/1.1 503 ");
     assert_heard(stand, 0, "it could not be saved: the gate says full");
     assert_heard(stand, 0, "Retry-After: 5\r\n");
@@ -393,8 +377,7 @@ static void broker__that_does_not_lead_says_so(void **state)
     assert_heard(stand, 0, "HTTP/1.1 200 ");
     start(stand);
     ask(stand, 0, "PUT", JOB);
-    gate_finish(&stand->gate, &stand->loop, ERROR_NOT_LEADER);
-    settle(stand);
+    commit_ends(stand, ERROR_NOT_LEADER);
     assert_heard(stand, 0, "another broker has become leader");
     ask(stand, 0, "GET", JOB);
     assert_heard(stand, 0, "this broker is standby");
@@ -425,37 +408,23 @@ static void quiesce__answers_what_waits(void **state)
     ask(stand, 2, "PUT", "/v1/clusters/elcap/jobs/f2");
     assert_heard(stand, 2, "the broker is stopping");
     assert_heard(stand, 2, "Connection: close\r\n");
-    gate_finish(&stand->gate, &stand->loop, 0);
-    settle(stand);
+    commit_ends(stand, 0);
     assert_heard(stand, 0, "HTTP/1.1 201 ");
     assert_heard(stand, 1, "id: 1\n"); /* the stream had begun: what is saved, then its end */
     assert_heard(stand, 1, "\r\n0\r\n\r\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(answer__waits_for_its_commit, open_stand, close_stand),
-        cmocka_unit_test_setup_teardown(node_report__is_taken_when_it_is_durable, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(node_report__is_shown_when_it_is_durable, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(look__waits_for_what_it_shows, open_stand, close_stand),
-        cmocka_unit_test_setup_teardown(sync__is_one_at_a_time, open_stand, close_stand),
-        cmocka_unit_test_setup_teardown(event__is_sent_when_it_is_durable, open_stand, close_stand),
-        cmocka_unit_test_setup_teardown(failing_store__hides_no_durable_event, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(failing_store__hides_no_durable_reservation, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(look__at_what_is_durable_waits_for_nothing, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(failing_store__refuses_with_its_cause, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(broker__that_does_not_lead_says_so, open_stand,
-                                        close_stand),
-        cmocka_unit_test_setup_teardown(client__that_leaves_does_not_take_its_request_along,
-                                        open_stand, close_stand),
-        cmocka_unit_test_setup_teardown(quiesce__answers_what_waits, open_stand, close_stand),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+#define ON_STAND(test) cmocka_unit_test_setup_teardown(test, open_stand, close_stand)
+
+UNIT_MAIN(ON_STAND(answer__waits_for_its_commit),
+          ON_STAND(node_report__is_taken_when_it_is_durable),
+          ON_STAND(node_report__is_shown_when_it_is_durable),
+          ON_STAND(look__waits_for_what_it_shows), ON_STAND(sync__is_one_at_a_time),
+          ON_STAND(event__is_sent_when_it_is_durable),
+          ON_STAND(failing_store__hides_no_durable_event),
+          ON_STAND(failing_store__hides_no_durable_reservation),
+          ON_STAND(look__at_what_is_durable_waits_for_nothing),
+          ON_STAND(failing_store__refuses_with_its_cause),
+          ON_STAND(broker__that_does_not_lead_says_so),
+          ON_STAND(client__that_leaves_does_not_take_its_request_along),
+          ON_STAND(quiesce__answers_what_waits))

@@ -2,17 +2,12 @@
 /* Who a peer is, by the lists of the site, and what that lets it do: every identity against every
  * route there is. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <arpa/inet.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/auth/identity.h"
 #include "broker/http/routes.h"
 #include "broker/http/auth/tokenproof.h"
+#include "tests/unit/unit.h"
 
 static char *root[] = {"root", "cert:operator", NULL}, *elcap[] = {"1001", "1002", "root", NULL},
             *tuo[] = {"1002", "4294967294", "cert:tuo-rm", NULL}, *nobody[] = {NULL};
@@ -58,7 +53,6 @@ static struct proof of_names(const char *const *names)
 
 static void rights__follow_the_lists(void **state)
 {
-    (void)state;
     const struct {
         struct proof proof;
         bool admin, elcap, tuo, empty, unknown;
@@ -111,7 +105,6 @@ static bool sees_job_on(const struct rights *rights, const struct identity *who,
 
 static void node__is_who_its_certificate_or_origin_names(void **state)
 {
-    (void)state;
     const struct {
         struct proof proof;
         const char *cluster, *node;
@@ -177,7 +170,6 @@ static void node__is_who_its_certificate_or_origin_names(void **state)
 /* A certificate is no user, and root over MUNGE is the root of any host with the key. */
 static void user__is_a_proved_uid(void **state)
 {
-    (void)state;
     const struct {
         struct proof proof;
         uint32_t uid;
@@ -198,7 +190,6 @@ static void user__is_a_proved_uid(void **state)
 
 static void identity__says_who_was_seen_and_how(void **state)
 {
-    (void)state;
     const struct {
         struct proof proof;
         const char *text;
@@ -215,7 +206,6 @@ static void identity__says_who_was_seen_and_how(void **state)
 
 static void rights__name_what_is_wrong_with_a_list(void **state)
 {
-    (void)state;
     static char *unknown[] = {"no-such-user-here", NULL};
     static char *too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
     static struct config config = {.admins = unknown,
@@ -337,7 +327,6 @@ static const struct {
 
 static void each_route__needs_what_it_should(void **state)
 {
-    (void)state;
     assert_int_equal(sizeof needs / sizeof needs[0], ROUTES);
     for (size_t i = 0; i < ROUTES; i++) {
         bool found = false;
@@ -357,7 +346,6 @@ static void each_route__needs_what_it_should(void **state)
  * and what the bearer of a job's token wants for that job. */
 static void each_change__is_the_managers(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
@@ -378,7 +366,6 @@ static const char *nor_host(const char *admin)
 
 static void each_identity__is_told_the_same_everywhere(void **state)
 {
-    (void)state;
     static const struct config config = {
         .admins = admins,
         .metrics_users = readers,
@@ -427,17 +414,11 @@ static void each_identity__is_told_the_same_everywhere(void **state)
     rights_destroy(rights);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rights__follow_the_lists),
-        cmocka_unit_test(node__is_who_its_certificate_or_origin_names),
-        cmocka_unit_test(user__is_a_proved_uid),
-        cmocka_unit_test(identity__says_who_was_seen_and_how),
-        cmocka_unit_test(rights__name_what_is_wrong_with_a_list),
-        cmocka_unit_test(each_route__needs_what_it_should),
-        cmocka_unit_test(each_change__is_the_managers),
-        cmocka_unit_test(each_identity__is_told_the_same_everywhere),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(rights__follow_the_lists),
+          cmocka_unit_test(node__is_who_its_certificate_or_origin_names),
+          cmocka_unit_test(user__is_a_proved_uid),
+          cmocka_unit_test(identity__says_who_was_seen_and_how),
+          cmocka_unit_test(rights__name_what_is_wrong_with_a_list),
+          cmocka_unit_test(each_route__needs_what_it_should),
+          cmocka_unit_test(each_change__is_the_managers),
+          cmocka_unit_test(each_identity__is_told_the_same_everywhere))

@@ -1,33 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The text format of Prometheus, what came and went, and what the process takes (B8). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include "broker/http/metrics/exposition.h"
 #include "broker/http/metrics/traffic.h"
 #include "broker/http/metrics/metrics.h"
+#include "tests/unit/unit.h"
 
 static struct writer out;
 static struct exposition to;
 
 static int open_page(void **state)
 {
-    (void)state;
     to = (struct exposition){.out = &out};
     return 0;
 }
 
 static int close_page(void **state)
 {
-    (void)state;
     writer_release(&out);
     return 0;
 }
@@ -41,7 +33,6 @@ static void assert_written(const char *text)
 
 static void family__has_help_and_type(void **state)
 {
-    (void)state;
     exposition_family(&to, "a_total", COUNTER, "Things that happened.");
     exposition_count(&to, 18446744073709551615U, NULL);
     assert_written("# HELP a_total Things that happened.\n# TYPE a_total counter\n"
@@ -50,7 +41,6 @@ static void family__has_help_and_type(void **state)
 
 static void label__is_escaped(void **state)
 {
-    (void)state;
     to.name = "a";
     exposition_count(&to, 1, LABELS("x", "q\"b\\s", "y", "new\nline \303\244"));
     assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
@@ -58,7 +48,6 @@ static void label__is_escaped(void **state)
 
 static void time__unknown_has_no_sample(void **state)
 {
-    (void)state;
     to.name = "a";
     exposition_time(&to, 0, NULL);
     assert_int_equal(out.used, 0);
@@ -69,7 +58,6 @@ static void time__unknown_has_no_sample(void **state)
 /* Buckets add up: each holds all that is not above its bound. */
 static void histogram__is_cumulative_and_in_seconds(void **state)
 {
-    (void)state;
     struct histogram times = {0};
     to.name = "t";
     histogram_add(&times, 50);
@@ -89,7 +77,6 @@ static void histogram__is_cumulative_and_in_seconds(void **state)
 
 static void histogram__of_sizes_is_as_it_is(void **state)
 {
-    (void)state;
     struct histogram sizes = {.scale = HISTOGRAM_SIZES};
     to.name = "s";
     histogram_add(&sizes, 4096);
@@ -106,7 +93,6 @@ static void histogram__of_sizes_is_as_it_is(void **state)
 
 static void answered__is_counted_by_route_and_status(void **state)
 {
-    (void)state;
     struct traffic traffic = {0};
     traffic_answered(&traffic, &routes[1], 202, 300);
     traffic_answered(&traffic, &routes[1], 202, 300);
@@ -123,7 +109,6 @@ static void answered__is_counted_by_route_and_status(void **state)
 /* An event stream is answered, and takes as long as its reader likes. */
 static void answered__without_a_time_is_only_counted(void **state)
 {
-    (void)state;
     struct traffic traffic = {0};
     traffic_answered(&traffic, &routes[6], 200, -1);
     assert_int_equal(traffic.answered[6][200 - STATUS_FIRST], 1);
@@ -132,7 +117,6 @@ static void answered__without_a_time_is_only_counted(void **state)
 
 static void usage__sees_descriptors_open_and_close(void **state)
 {
-    (void)state;
     struct usage before, open, after;
     usage_read(&before);
     int fd = dup(STDIN_FILENO), other = dup(STDIN_FILENO);
@@ -147,7 +131,6 @@ static void usage__sees_descriptors_open_and_close(void **state)
 
 static void usage__is_in_bytes_and_microseconds(void **state)
 {
-    (void)state;
     struct usage usage;
     struct rusage used;
     struct rlimit limit;
@@ -160,18 +143,11 @@ static void usage__is_in_bytes_and_microseconds(void **state)
     assert_int_equal(usage.fds_max, limit.rlim_cur);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PAGE_TEST(family__has_help_and_type),
-        PAGE_TEST(label__is_escaped),
-        PAGE_TEST(time__unknown_has_no_sample),
-        PAGE_TEST(histogram__is_cumulative_and_in_seconds),
-        PAGE_TEST(histogram__of_sizes_is_as_it_is),
-        cmocka_unit_test(answered__is_counted_by_route_and_status),
-        cmocka_unit_test(answered__without_a_time_is_only_counted),
-        cmocka_unit_test(usage__sees_descriptors_open_and_close),
-        cmocka_unit_test(usage__is_in_bytes_and_microseconds),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(PAGE_TEST(family__has_help_and_type), PAGE_TEST(label__is_escaped),
+          PAGE_TEST(time__unknown_has_no_sample),
+          PAGE_TEST(histogram__is_cumulative_and_in_seconds),
+          PAGE_TEST(histogram__of_sizes_is_as_it_is),
+          cmocka_unit_test(answered__is_counted_by_route_and_status),
+          cmocka_unit_test(answered__without_a_time_is_only_counted),
+          cmocka_unit_test(usage__sees_descriptors_open_and_close),
+          cmocka_unit_test(usage__is_in_bytes_and_microseconds))

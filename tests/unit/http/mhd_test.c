@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which libmicrohttpd the broker runs with (B8). */
 #include "broker/http/listen/httpworker.h"
+#include "tests/unit/unit.h"
 
 #include <microhttpd.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdio.h>
-#include <cmocka.h>
 
 static void lines__are_checked_since_1(void **state)
 {
-    (void)state;
     assert_false(mhd_checks_lines("0.9.75"));
     assert_false(mhd_checks_lines("0.9.77"));
     assert_true(mhd_checks_lines("1.0.0"));
@@ -23,7 +18,6 @@ static void lines__are_checked_since_1(void **state)
 static void version__tried_or_named(void **state)
 {
     char line[128];
-    (void)state;
     assert_false(mhd_remark("0.9.75", line, sizeof line));
     assert_false(mhd_remark("1.0.1", line, sizeof line));
     assert_true(mhd_remark("1.0.10", line, sizeof line));
@@ -36,17 +30,9 @@ static void version__tried_or_named(void **state)
 static void version__of_this_run(void **state)
 {
     char line[128];
-    (void)state;
     if (mhd_remark(MHD_get_version(), line, sizeof line))
         print_message("%s\n", line);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lines__are_checked_since_1),
-        cmocka_unit_test(version__tried_or_named),
-        cmocka_unit_test(version__of_this_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(lines__are_checked_since_1), cmocka_unit_test(version__tried_or_named),
+          cmocka_unit_test(version__of_this_run))

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many tokens one reservation is given (B3, B8). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "broker/http/auth/mintlimit.h"
+#include "tests/unit/unit.h"
 
 static struct mintlimit limit;
 
@@ -19,7 +14,6 @@ static uint32_t uid_of(uint64_t number)
 
 static int forget(void **state)
 {
-    (void)state;
     limit = (struct mintlimit){0};
     return 0;
 }
@@ -35,7 +29,6 @@ static unsigned take_all(uint64_t number, uint64_t now_ms)
 
 static void reservation__has_its_tokens_at_once_and_then_one_a_second(void **state)
 {
-    (void)state;
     const uint64_t now = 5000;
     assert_int_equal(take_all(7, now), MINTLIMIT_AT_ONCE);
     assert_int_equal(mintlimit_take(&limit, 7, uid_of(7), now), MINTLIMIT_EVERY_MS);
@@ -47,7 +40,6 @@ static void reservation__has_its_tokens_at_once_and_then_one_a_second(void **sta
 
 static void reservation__is_not_kept_waiting_by_another(void **state)
 {
-    (void)state;
     assert_int_equal(take_all(7, 1), MINTLIMIT_AT_ONCE);
     assert_int_equal(take_all(8, 1), MINTLIMIT_AT_ONCE);
     assert_true(mintlimit_take(&limit, 7, uid_of(7), 1) > 0);
@@ -57,7 +49,6 @@ static void reservation__is_not_kept_waiting_by_another(void **state)
  * that is counted is forgotten for it. */
 static void reservations__have_a_limit_together(void **state)
 {
-    (void)state;
     for (uint64_t number = 1; number <= MINTLIMIT_RESERVATIONS; number++)
         assert_int_equal(mintlimit_take(&limit, number, uid_of(number), number), 0);
     const uint64_t now = MINTLIMIT_RESERVATIONS, more = MINTLIMIT_RESERVATIONS + 1;
@@ -70,7 +61,6 @@ static void reservations__have_a_limit_together(void **state)
 /* One user with many jobs takes no place that another's needs, and waits for his own only. */
 static void user__stops_no_others(void **state)
 {
-    (void)state;
     enum { HE = 4000, SHE = 0, MANY = 3 * MINTLIMIT_RESERVATIONS };
     unsigned granted = 0;
     for (uint64_t number = 1; number <= MANY; number++)
@@ -82,13 +72,7 @@ static void user__stops_no_others(void **state)
     assert_int_equal(mintlimit_take(&limit, MANY, HE, 1 + MINTLIMIT_EVERY_MS), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(reservation__has_its_tokens_at_once_and_then_one_a_second, forget),
-        cmocka_unit_test_setup(reservation__is_not_kept_waiting_by_another, forget),
-        cmocka_unit_test_setup(reservations__have_a_limit_together, forget),
-        cmocka_unit_test_setup(user__stops_no_others, forget),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup(reservation__has_its_tokens_at_once_and_then_one_a_second, forget),
+          cmocka_unit_test_setup(reservation__is_not_kept_waiting_by_another, forget),
+          cmocka_unit_test_setup(reservations__have_a_limit_together, forget),
+          cmocka_unit_test_setup(user__stops_no_others, forget))

@@ -1,25 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The payload of MUNGE credentials, what is made of munged's words, and the header they come in. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "broker/http/auth/mungecred.h"
 #include "base/error.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <munge.h>
 #include <stdatomic.h>
 #include <semaphore.h>
-#include <stdlib.h>
 
 static void payload__is_the_request_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *method, *target, *payload;
     } cases[] = {
@@ -37,7 +29,6 @@ static void payload__is_the_request_line(void **state)
 
 static void words_of_munged__are_told_with_who_was_seen(void **state)
 {
-    (void)state;
     static const char who[] = "MUNGE credential of uid 5588 from 10.0.0.7";
     static const struct {
         int code;
@@ -84,7 +75,6 @@ static void words_of_munged__are_told_with_who_was_seen(void **state)
 
 static void munged__that_is_not_there_is_no_proof(void **state)
 {
-    (void)state;
     struct mungecred mungecred;
     struct problem problem;
     mungecred_decode("/nonexistent/munge.socket", "MUNGE:AwQ:", "mcastd1 GET /", &mungecred);
@@ -96,7 +86,6 @@ static void munged__that_is_not_there_is_no_proof(void **state)
 
 static void authorization__takes_credentials_and_tokens(void **state)
 {
-    (void)state;
     static const struct {
         const char *value, *credential, *code;
     } cases[] = {
@@ -177,7 +166,6 @@ static void queue__has_a_bound(void **state)
     uv_loop_t loop;
     unsigned answers = 0;
     bool closed = false;
-    (void)state;
     assert_int_equal(sem_init(&munged.entered, 0, 0), 0);
     assert_int_equal(sem_init(&munged.may_go, 0, 0), 0);
     assert_int_equal(uv_loop_init(&loop), 0);
@@ -208,14 +196,8 @@ static void queue__has_a_bound(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(payload__is_the_request_line),
-        cmocka_unit_test(words_of_munged__are_told_with_who_was_seen),
-        cmocka_unit_test(munged__that_is_not_there_is_no_proof),
-        cmocka_unit_test(authorization__takes_credentials_and_tokens),
-        cmocka_unit_test(queue__has_a_bound),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(payload__is_the_request_line),
+          cmocka_unit_test(words_of_munged__are_told_with_who_was_seen),
+          cmocka_unit_test(munged__that_is_not_there_is_no_proof),
+          cmocka_unit_test(authorization__takes_credentials_and_tokens),
+          cmocka_unit_test(queue__has_a_bound))

@@ -2,15 +2,8 @@
 /* Root over MUNGE is the root of the node whose addresses hold its credential's origin, and of no
  * other (S5); whoever is not believed is told why. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "broker/http/auth/origin.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 
@@ -35,7 +28,6 @@ static struct host host_of(unsigned count)
 
 static void origin__is_an_address_of_the_node(void **state)
 {
-    (void)state;
     const struct host one = host_of(1), all = host_of(HOST_ADDRESSES_MAX);
     const struct {
         bool listed;
@@ -86,7 +78,6 @@ static void origin__is_an_address_of_the_node(void **state)
 /* 128.0.0.1 and 126.255.255.255 are addresses like any other. */
 static void loopback__ends_where_it_ends(void **state)
 {
-    (void)state;
     static const char *const fine[] = {"128.0.0.1", "126.255.255.255", "1.0.0.127", "0.0.0.1"};
     for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
         struct origin *origin = origin_create("n", true, address(fine[i]));
@@ -98,7 +89,6 @@ static void loopback__ends_where_it_ends(void **state)
 /* A refusal names who was seen before this clause, and all of it fits into a problem's detail. */
 static void explanation__fits(void **state)
 {
-    (void)state;
     char name[400], text[512];
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -119,12 +109,5 @@ static void explanation__fits(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(origin__is_an_address_of_the_node),
-        cmocka_unit_test(loopback__ends_where_it_ends),
-        cmocka_unit_test(explanation__fits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(origin__is_an_address_of_the_node),
+          cmocka_unit_test(loopback__ends_where_it_ends), cmocka_unit_test(explanation__fits))

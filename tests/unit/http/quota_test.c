@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connection quotas: users without a role cannot take all connections. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "broker/http/listen/quota.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { MAX = 1024, SHARES = MAX / QUOTA_SHARE };
 
@@ -30,7 +23,6 @@ static bool shares_are_gone(void)
 
 static int empty(void **state)
 {
-    (void)state;
     quota_init(&quota, MAX);
     memset(taken, 0, sizeof taken);
     count = 0;
@@ -39,7 +31,6 @@ static int empty(void **state)
 
 static int give_back(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < count; i++)
         if (taken[i].share)
             quota_release(&quota, &taken[i]);
@@ -99,7 +90,6 @@ static unsigned displaced(struct quota_holder newcomer)
  * node needs, and one job's token is one holder on however many hosts. */
 static void holder__has_its_share_only(void **state)
 {
-    (void)state;
     const struct {
         struct quota_holder holder;
         unsigned share;
@@ -126,7 +116,6 @@ static void holder__has_its_share_only(void **state)
 /* Each class fills up, in any order, and leaves the others theirs; managers have an eighth. */
 static void class__has_connections_of_its_own(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < SHARES; i++) {
         take_all(quota_bearer(1 + i));
         take_all(quota_user(100000 + i));
@@ -154,7 +143,6 @@ static void class__has_connections_of_its_own(void **state)
 /* More than half of a class are being served, of any users. */
 static void class__is_crowded_by_those_that_are_served(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < MAX / 8; i++)
         assert_true(take(quota_bearer(1 + i)));
     assert_false(quota_crowded(&quota, &taken[0])); /* all wait for their clients */
@@ -178,7 +166,6 @@ static void class__is_crowded_by_those_that_are_served(void **state)
 /* 33 sub-uids of one user, as newuidmap gives them out, against nodes and one honest owner (B8). */
 static void many_uids__leave_nodes_and_owners_theirs(void **state)
 {
-    (void)state;
     enum { SUB_UIDS = 33 };
     for (uint32_t i = 0; i < SUB_UIDS; i++)
         take_all(quota_user(100000 + i));
@@ -195,7 +182,6 @@ static void many_uids__leave_nodes_and_owners_theirs(void **state)
 /* Whoever has most is who a newcomer of its own would have, too. */
 static void newcomer__displaces_whoever_has_most(void **state)
 {
-    (void)state;
     quota.max = 64; /* 8 users */
     for (int i = 0; i < 4; i++) {
         assert_true(take(quota_user(1)));
@@ -223,7 +209,6 @@ static void newcomer__displaces_whoever_has_most(void **state)
 /* Who has all its share changes one of its own for another, and nobody else's. */
 static void newcomer__of_a_full_share_displaces_its_own(void **state)
 {
-    (void)state;
     assert_true(take(quota_user(1)));
     assert_int_equal(take_all(quota_user(2)), QUOTA_SHARE);
     assert_int_equal(displaced(quota_user(2)), 1);
@@ -238,7 +223,6 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
 
 static void holder__is_a_uid_a_reservation_or_an_address(void **state)
 {
-    (void)state;
     const struct {
         struct quota_holder a, b;
         bool same;

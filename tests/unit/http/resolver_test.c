@@ -2,18 +2,10 @@
 /* Names are looked up by worker threads, each once however many wait for it, and nobody waits for a
  * resolver that is stuck. The resolver is the test's own. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "broker/http/auth/resolver.h"
 #include "broker/http/auth/workqueue.h"
 #include "base/error.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <semaphore.h>
@@ -299,7 +291,6 @@ static void names__have_a_bound(void **state)
 /* The machine's own resolver, as far as it needs no name server. */
 static void look__asks_the_system(void **state)
 {
-    (void)state;
     const struct in_addr its = {.s_addr = htonl(0xc0000207)}, other = {.s_addr = 1},
                          loopback = {.s_addr = htonl(INADDR_LOOPBACK)};
     struct host host;
@@ -319,19 +310,8 @@ static void look__asks_the_system(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(machine__costs_one_lookup_a_node),
-        TEST(name_under_way__is_joined),
-        TEST(failure__is_not_remembered),
-        TEST(forgotten__is_looked_up_again),
-        TEST(stuck__is_not_waited_for),
-        TEST(line__has_a_bound),
-        TEST(yes__counts_for_minutes),
-        TEST(no__counts_for_less),
-        TEST(names__have_a_bound),
-        cmocka_unit_test(look__asks_the_system),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(machine__costs_one_lookup_a_node), TEST(name_under_way__is_joined),
+          TEST(failure__is_not_remembered), TEST(forgotten__is_looked_up_again),
+          TEST(stuck__is_not_waited_for), TEST(line__has_a_bound), TEST(yes__counts_for_minutes),
+          TEST(no__counts_for_less), TEST(names__have_a_bound),
+          cmocka_unit_test(look__asks_the_system))

@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/route.h"
-
-#include <stdio.h>
+#include "tests/unit/unit.h"
 
 static const char *const query[] = {"step", "after", NULL};
 
@@ -33,7 +26,6 @@ static int match(const char *method, const char *path, unsigned *methods)
 
 static void match__takes_method_and_whole_path(void **state)
 {
-    (void)state;
     static const struct {
         const char *method, *path;
         int row;
@@ -69,7 +61,6 @@ static void match__takes_method_and_whole_path(void **state)
 
 static void methods__are_listed_with_head(void **state)
 {
-    (void)state;
     char text[64], cut[6];
     methods_format(text, sizeof text, METHOD_PUT | METHOD_GET | METHOD_DELETE);
     assert_string_equal(text, "GET, HEAD, PUT, DELETE");
@@ -81,7 +72,6 @@ static void methods__are_listed_with_head(void **state)
 
 static void query__is_refused_when_unknown(void **state)
 {
-    (void)state;
     struct target target;
     struct problem problem;
     char known[] = "/x?after=1&step=2", unknown[] = "/x?after=1&stepp=2";
@@ -95,12 +85,6 @@ static void query__is_refused_when_unknown(void **state)
     assert_non_null(strstr(problem.detail, "step, after"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(match__takes_method_and_whole_path),
-        cmocka_unit_test(methods__are_listed_with_head),
-        cmocka_unit_test(query__is_refused_when_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(match__takes_method_and_whole_path),
+          cmocka_unit_test(methods__are_listed_with_head),
+          cmocka_unit_test(query__is_refused_when_unknown))

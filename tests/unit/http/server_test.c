@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How many connections a server holds, also refused ones (B8). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "broker/http/listen/server.h"
 #include "broker/http/listen/socket.h"
+#include "tests/unit/unit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -28,7 +20,6 @@ static bool closed;
 
 static int folder_make(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/http_server_XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -38,7 +29,6 @@ static int folder_make(void **state)
 
 static int folder_remove(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder);
 }
@@ -114,7 +104,6 @@ static void refused_connections__count_until_they_are_closed(void **state)
     struct error err = {0};
     uv_check_t busy;
     int clients[CLIENTS];
-    (void)state;
     uv_loop_init(&loop);
     turn_init(&turn, &loop);
     int fd = socket_listen_unix(path, 0600, NULL, &err);
@@ -140,11 +129,5 @@ static void refused_connections__count_until_they_are_closed(void **state)
         close(clients[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(refused_connections__count_until_they_are_closed,
-                                        folder_make, folder_remove),
-    };
-    return cmocka_run_group_tests_name("server", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(refused_connections__count_until_they_are_closed,
+                                          folder_make, folder_remove))

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/listen/socket.h"
+#include "tests/unit/unit.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -20,7 +13,6 @@ static char folder[64], path[96];
 
 static int folder_make(void **state)
 {
-    (void)state;
     strcpy(folder, "/tmp/http_socket_XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -30,7 +22,6 @@ static int folder_make(void **state)
 
 static int folder_remove(void **state)
 {
-    (void)state;
     unlink(path);
     return rmdir(folder);
 }
@@ -47,7 +38,6 @@ static int try_connect(void)
 
 static void unix_socket__has_its_mode_and_answers(void **state)
 {
-    (void)state;
     struct error err;
     struct stat made;
     int fd = socket_listen_unix(path, 0620, NULL, &err);
@@ -67,7 +57,6 @@ static void unix_socket__has_its_mode_and_answers(void **state)
 
 static void unix_socket__replaces_a_dead_one_only(void **state)
 {
-    (void)state;
     struct error err;
     int fd = socket_listen_unix(path, 0600, NULL, &err);
     assert_true(fd >= 0);
@@ -83,7 +72,6 @@ static void unix_socket__replaces_a_dead_one_only(void **state)
 
 static void unix_socket__leaves_other_files_alone(void **state)
 {
-    (void)state;
     struct error err;
     close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
     assert_int_equal(socket_listen_unix(path, 0600, NULL, &err), ERROR_IO);
@@ -93,7 +81,6 @@ static void unix_socket__leaves_other_files_alone(void **state)
 
 static void unix_socket__tells_what_is_wrong(void **state)
 {
-    (void)state;
     struct error err;
     char elsewhere[128], too_long[200];
     snprintf(elsewhere, sizeof elsewhere, "%s/no/s", folder);
@@ -109,7 +96,6 @@ static void unix_socket__tells_what_is_wrong(void **state)
 
 static void tcp__listens_at_the_address(void **state)
 {
-    (void)state;
     static const char *const good[] = {"127.0.0.1:0", "localhost:0", "127.1.2.3:0", "0.0.0.0:0"};
     struct error err;
     int port;
@@ -121,18 +107,12 @@ static void tcp__listens_at_the_address(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(unix_socket__has_its_mode_and_answers, folder_make,
-                                        folder_remove),
-        cmocka_unit_test_setup_teardown(unix_socket__replaces_a_dead_one_only, folder_make,
-                                        folder_remove),
-        cmocka_unit_test_setup_teardown(unix_socket__leaves_other_files_alone, folder_make,
-                                        folder_remove),
-        cmocka_unit_test_setup_teardown(unix_socket__tells_what_is_wrong, folder_make,
-                                        folder_remove),
-        cmocka_unit_test(tcp__listens_at_the_address),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(unix_socket__has_its_mode_and_answers, folder_make,
+                                          folder_remove),
+          cmocka_unit_test_setup_teardown(unix_socket__replaces_a_dead_one_only, folder_make,
+                                          folder_remove),
+          cmocka_unit_test_setup_teardown(unix_socket__leaves_other_files_alone, folder_make,
+                                          folder_remove),
+          cmocka_unit_test_setup_teardown(unix_socket__tells_what_is_wrong, folder_make,
+                                          folder_remove),
+          cmocka_unit_test(tcp__listens_at_the_address))

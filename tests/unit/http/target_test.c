@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/request/target.h"
-
-#include <stdio.h>
+#include "tests/unit/unit.h"
 
 /* Segments joined by '|', then parameters: "a|b ? c=d e=f". */
 static const char *split(const char *text, struct problem *problem)
@@ -34,7 +27,6 @@ static const char *split(const char *text, struct problem *problem)
 
 static void split__decodes_after_splitting(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *shown;
     } cases[] = {
@@ -65,7 +57,6 @@ static void split__decodes_after_splitting(void **state)
 
 static void split__refuses_what_it_cannot_decode(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         int status;
@@ -93,7 +84,6 @@ static void split__refuses_what_it_cannot_decode(void **state)
 
 static void number__is_plain_digits_in_range(void **state)
 {
-    (void)state;
     uint64_t value;
     assert_true(target_number("0", 0, &value) && value == 0);
     assert_true(target_number("65535", 65535, &value) && value == 65535);
@@ -107,12 +97,6 @@ static void number__is_plain_digits_in_range(void **state)
         assert_false(target_number(bad[i], UINT64_MAX, &value));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(split__decodes_after_splitting),
-        cmocka_unit_test(split__refuses_what_it_cannot_decode),
-        cmocka_unit_test(number__is_plain_digits_in_range),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(split__decodes_after_splitting),
+          cmocka_unit_test(split__refuses_what_it_cannot_decode),
+          cmocka_unit_test(number__is_plain_digits_in_range))

@@ -1,15 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* In which order workers have their turns (B8). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "broker/http/listen/httpworker.h"
-
-#include <string.h>
+#include "tests/unit/unit.h"
 
 enum { WORKERS = 12, GREEDY = 100000, MODEST = 5588 };
 
@@ -18,7 +11,6 @@ static struct httpworker workers[WORKERS];
 
 static int setup(void **state)
 {
-    (void)state;
     workerqueue_init(&queue);
     memset(workers, 0, sizeof workers);
     for (int i = 0; i < WORKERS; i++)
@@ -36,7 +28,6 @@ static void assign_and_add(int worker, uint64_t user)
 static void user__waits_for_himself_only(void **state)
 {
     enum { ROUNDS = 20 };
-    (void)state;
     for (int i = 0; i < WORKERS - 2; i++)
         assign_and_add(i, GREEDY);
     assign_and_add(WORKERS - 2, MODEST);
@@ -54,7 +45,6 @@ static void user__waits_for_himself_only(void **state)
 /* Nor does an additional worker, or one that had no work for long, bring him forward. */
 static void user__gains_no_turn_by_another_worker(void **state)
 {
-    (void)state;
     assign_and_add(0, GREEDY);
     assign_and_add(1, MODEST);
     workerqueue_assign(&queue, &workers[2], GREEDY); /* without work */
@@ -70,7 +60,6 @@ static void user__gains_no_turn_by_another_worker(void **state)
 
 static void shared__do_not_wait_for_users(void **state)
 {
-    (void)state;
     assign_and_add(0, GREEDY);
     assert_null(workerqueue_take_shared(&queue));
     workerqueue_add(&queue, &workers[1]);
@@ -82,7 +71,6 @@ static void shared__do_not_wait_for_users(void **state)
 
 static void worker__can_change_its_user(void **state)
 {
-    (void)state;
     workerqueue_assign(&queue, &workers[0], GREEDY);
     assign_and_add(1, GREEDY);
     assign_and_add(0, MODEST);
@@ -91,13 +79,7 @@ static void worker__can_change_its_user(void **state)
     assert_int_equal(workers[0].user, MODEST);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(user__waits_for_himself_only, setup),
-        cmocka_unit_test_setup(user__gains_no_turn_by_another_worker, setup),
-        cmocka_unit_test_setup(shared__do_not_wait_for_users, setup),
-        cmocka_unit_test_setup(worker__can_change_its_user, setup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup(user__waits_for_himself_only, setup),
+          cmocka_unit_test_setup(user__gains_no_turn_by_another_worker, setup),
+          cmocka_unit_test_setup(shared__do_not_wait_for_users, setup),
+          cmocka_unit_test_setup(worker__can_change_its_user, setup))

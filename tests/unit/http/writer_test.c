@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include "broker/http/request/writer.h"
+#include "tests/unit/unit.h"
 
 #include <jansson.h>
 
@@ -28,7 +23,6 @@ static void assert_written(const struct writer *writer, const char *text)
 
 static void members__are_separated_and_nested(void **state)
 {
-    (void)state;
     struct writer writer = {0};
     writer_begin_object(&writer, NULL);
     writer_string(&writer, "a", "x");
@@ -52,7 +46,6 @@ static void members__are_separated_and_nested(void **state)
 
 static void string__is_escaped_whatever_is_in_it(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *written;
     } cases[] = {
@@ -78,7 +71,6 @@ static void string__is_escaped_whatever_is_in_it(void **state)
 
 static void string__of_any_two_bytes_is_valid_json(void **state)
 {
-    (void)state;
     struct writer writer = {0};
     for (int first = 1; first < 256; first++) {
         for (int second = 1; second < 256; second++) {
@@ -93,7 +85,6 @@ static void string__of_any_two_bytes_is_valid_json(void **state)
 
 static void time__is_rfc3339_with_milliseconds(void **state)
 {
-    (void)state;
     static const struct {
         int64_t ms;
         const char *written;
@@ -116,7 +107,6 @@ static void time__is_rfc3339_with_milliseconds(void **state)
 
 static void buffer__grows_and_is_kept(void **state)
 {
-    (void)state;
     struct writer writer = {0};
     char text[301];
     memset(text, 'x', 300);
@@ -138,7 +128,6 @@ static void buffer__grows_and_is_kept(void **state)
 
 static void textf__writes_beside_json(void **state)
 {
-    (void)state;
     struct writer writer = {0};
     writer_textf(&writer, "a %d ", 7);
     writer_text(&writer, "b");
@@ -146,15 +135,8 @@ static void textf__writes_beside_json(void **state)
     writer_release(&writer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(members__are_separated_and_nested),
-        cmocka_unit_test(string__is_escaped_whatever_is_in_it),
-        cmocka_unit_test(string__of_any_two_bytes_is_valid_json),
-        cmocka_unit_test(time__is_rfc3339_with_milliseconds),
-        cmocka_unit_test(buffer__grows_and_is_kept),
-        cmocka_unit_test(textf__writes_beside_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(members__are_separated_and_nested),
+          cmocka_unit_test(string__is_escaped_whatever_is_in_it),
+          cmocka_unit_test(string__of_any_two_bytes_is_valid_json),
+          cmocka_unit_test(time__is_rfc3339_with_milliseconds),
+          cmocka_unit_test(buffer__grows_and_is_kept), cmocka_unit_test(textf__writes_beside_json))

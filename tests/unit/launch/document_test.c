@@ -2,16 +2,7 @@
 /* Launch documents (S1, S5): what is written is read, and a document is accepted only for its job,
  * life, owner, node and time. */
 #include "launch/document.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 enum { NOW = 1700000000 };
 
@@ -59,7 +50,6 @@ static struct launch_here here(void)
 static void document__is_read_as_written(void **state)
 {
     struct launch launch;
-    (void)state;
     make(&launch, "elcap[1-128]", 2);
     assert_string_equal(launch.interconnect, "slingshot");
     assert_string_equal(launch.cluster, "elcap");
@@ -87,7 +77,6 @@ static void document__of_many_nodes_is_small(void **state)
     struct launch_here there = here();
     struct error err = {.text = ""};
     size_t length = 0;
-    (void)state;
     for (int i = 1; i <= 11136; i += 2)
         length += (size_t)snprintf(nodes + length, sizeof nodes - length, "%selcap%d",
                                    i > 1 ? "," : "", i);
@@ -156,7 +145,6 @@ static void document__is_for_one_job_life_owner_node_and_time(void **state)
     const struct launch_here right = here();
     struct launch launch;
     struct error err = {.text = ""};
-    (void)state;
     make(&launch, "elcap[1-128]", 2);
     assert_int_equal(launch_check(&launch, &right, &err), 0);
     struct launch_here told = right;
@@ -176,7 +164,6 @@ static void document__outlives_clocks_that_differ(void **state)
     struct launch_here there = here();
     struct launch launch;
     struct error err = {.text = ""};
-    (void)state;
     make(&launch, "elcap[1-128]", 2);
     there.now_s = NOW - LAUNCH_CLOCK_SKEW_S;
     assert_int_equal(launch_check(&launch, &there, &err), 0);
@@ -191,7 +178,6 @@ static void document__without_restart_says_nothing_of_lives(void **state)
     struct launch_here there = here();
     struct launch launch;
     struct error err = {.text = ""};
-    (void)state;
     make(&launch, "elcap[1-128]", -1);
     assert_int_equal(launch.restart, -1);
     assert_int_equal(launch_check(&launch, &there, &err), 0);
@@ -238,7 +224,6 @@ static void document__that_is_none_is_refused(void **state)
         {START TIMES "\"number\":1,\"uid\":1,\"uid\":0,\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct launch launch;
         struct error err = {.text = ""};
@@ -249,15 +234,9 @@ static void document__that_is_none_is_refused(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(document__is_read_as_written),
-        cmocka_unit_test(document__of_many_nodes_is_small),
-        cmocka_unit_test(document__is_for_one_job_life_owner_node_and_time),
-        cmocka_unit_test(document__outlives_clocks_that_differ),
-        cmocka_unit_test(document__without_restart_says_nothing_of_lives),
-        cmocka_unit_test(document__that_is_none_is_refused),
-    };
-    return cmocka_run_group_tests_name("launch_document", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(document__is_read_as_written),
+          cmocka_unit_test(document__of_many_nodes_is_small),
+          cmocka_unit_test(document__is_for_one_job_life_owner_node_and_time),
+          cmocka_unit_test(document__outlives_clocks_that_differ),
+          cmocka_unit_test(document__without_restart_says_nothing_of_lives),
+          cmocka_unit_test(document__that_is_none_is_refused))

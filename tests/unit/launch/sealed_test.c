@@ -2,18 +2,10 @@
 /* The sealed envelope of launch documents (S5): nodes can read what the broker made, and no
  * one else can read or make one. */
 #include "launch/sealed.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static const char document[] = "{\"v\":1,\"tasks\":{\"FI_CXI_COLL_MCAST_TOKEN\":\"sess-secret\"}}";
 
@@ -57,7 +49,6 @@ static void sealed__is_opened_by_nodes(void **state)
     struct error err = {.text = ""};
     char *first = sealed_close(&pair.broker, document, &err);
     char *second = sealed_close(&pair.broker, document, &err);
-    (void)state;
     assert_non_null(first);
     assert_string_not_equal(first, second); /* another nonce */
     assert_null(strstr(first, "sess-secret"));
@@ -77,7 +68,6 @@ static void sealed__key_file_is_read_as_written(void **state)
     struct launch_keys again;
     struct error err = {.text = ""};
     char text[LAUNCH_KEYS_TEXT_SIZE], three[3 * LAUNCH_KEYS_TEXT_SIZE];
-    (void)state;
     for (size_t count = 1; count <= LAUNCH_KEYS_MAX; count++) {
         const struct launch_keys keys = make_broker_keys(count);
         launch_keys_format(&keys, false, text);
@@ -111,7 +101,6 @@ static void sealed__is_opened_through_a_rotation(void **state)
     const struct launch_keys nodes[] = {give_to_nodes(&before), give_to_nodes(&both),
                                         give_to_nodes(&after)};
     struct error err = {.text = ""};
-    (void)state;
     for (size_t signer = 0; signer < 2; signer++) {
         char *envelope = sealed_close(&both.at[signer], document, &err);
         for (size_t i = 0; i < 3; i++) {
@@ -132,7 +121,6 @@ static void sealed__key_file_is_guarded(void **state)
     struct error err = {.text = ""};
     char path[] = "/tmp/launch_key.XXXXXX", text[LAUNCH_KEYS_TEXT_SIZE];
     const int file = mkstemp(path); /* mode 0600 */
-    (void)state;
     assert_true(file >= 0);
     const size_t length = launch_keys_format(&keys, false, text);
     assert_int_equal(write(file, text, length), length);
@@ -163,7 +151,6 @@ static void sealed__changed_is_refused(void **state)
     struct error err = {.text = ""};
     char *envelope = sealed_close(&pair.broker, document, &err);
     size_t length = strlen(envelope);
-    (void)state;
     for (size_t i = 0; i < length; i++) {
         char before = envelope[i];
         envelope[i] = before == 'A' ? 'B' : 'A';
@@ -188,7 +175,6 @@ static void sealed__by_a_node_is_refused(void **state)
     struct pair pair = make_keys(), other = make_keys();
     struct error err = {.text = ""};
     struct launch_key forger = pair.node.at[0];
-    (void)state;
     memcpy(forger.sign, other.broker.sign, sizeof forger.sign);
     forger.can_sign = true;
     char *forged = sealed_close(&forger, document, &err);
@@ -204,7 +190,6 @@ static void sealed__of_another_broker_is_refused(void **state)
     struct pair pair = make_keys(), other = make_keys();
     struct error err = {.text = ""};
     char *envelope = sealed_close(&other.broker, document, &err);
-    (void)state;
     assert_null(sealed_open(&pair.node, envelope, &err));
     assert_int_equal(err.code, ERROR_REFUSED);
     assert_non_null(strstr(err.text, "a launch key that this node does not have"));
@@ -216,7 +201,6 @@ static void sealed__that_is_none_is_refused(void **state)
     static const char *const bad[] = {"",           "MCAST1.",    "MCAST1.AAAA", "MCAST2.AAAA",
                                       "MUNGE:AwQ:", "MCAST1.%%%%"};
     struct pair pair = make_keys();
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error err = {.text = ""};
         assert_null(sealed_open(&pair.node, bad[i], &err));
@@ -233,17 +217,11 @@ static void sealed__that_is_none_is_refused(void **state)
     free(large);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(sealed__is_opened_by_nodes),
-        cmocka_unit_test(sealed__key_file_is_read_as_written),
-        cmocka_unit_test(sealed__is_opened_through_a_rotation),
-        cmocka_unit_test(sealed__key_file_is_guarded),
-        cmocka_unit_test(sealed__changed_is_refused),
-        cmocka_unit_test(sealed__by_a_node_is_refused),
-        cmocka_unit_test(sealed__of_another_broker_is_refused),
-        cmocka_unit_test(sealed__that_is_none_is_refused),
-    };
-    return cmocka_run_group_tests_name("launch_sealed", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(sealed__is_opened_by_nodes),
+          cmocka_unit_test(sealed__key_file_is_read_as_written),
+          cmocka_unit_test(sealed__is_opened_through_a_rotation),
+          cmocka_unit_test(sealed__key_file_is_guarded),
+          cmocka_unit_test(sealed__changed_is_refused),
+          cmocka_unit_test(sealed__by_a_node_is_refused),
+          cmocka_unit_test(sealed__of_another_broker_is_refused),
+          cmocka_unit_test(sealed__that_is_none_is_refused))

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 
 #include <errno.h>
 
 #include "mock-cxi/conf.h"
 #include "mock-cxi/value.h"
+#include "tests/unit/unit.h"
 
 static struct conf *parse(const char *text)
 {
@@ -26,7 +20,6 @@ static struct conf *parse(const char *text)
 
 static void conf__everything(void **state)
 {
-    (void)state;
     struct conf *conf = parse("# a comment\n"
                               "[mock]\r\n"
                               "  nics = 2 ; two\n"
@@ -86,7 +79,6 @@ static void conf__everything(void **state)
 /* A test that means something else than it says would be worse than none. */
 static void conf__refuses_what_it_does_not_know(void **state)
 {
-    (void)state;
     static const struct {
         const char *text;
         const char *says;
@@ -130,11 +122,4 @@ static void conf__refuses_what_it_does_not_know(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(conf__everything),
-        cmocka_unit_test(conf__refuses_what_it_does_not_know),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(conf__everything), cmocka_unit_test(conf__refuses_what_it_does_not_know))

@@ -27,7 +27,6 @@ static Elf64_Xword dynamic(const struct link_map *map, Elf64_Sxword tag)
 
 static void library__soname(void **state)
 {
-    (void)state;
     const struct link_map *map = loaded();
     const char *strings = (const char *)dynamic(map, DT_STRTAB);
     assert_string_equal(strings + dynamic(map, DT_SONAME), "libcxi.so.1");
@@ -61,7 +60,6 @@ static uint32_t end_of_symbols(const uint32_t *hash, uint32_t *first)
 /* A foreign program sees libcxi's names and no other of ours. */
 static void library__exports_nothing_else(void **state)
 {
-    (void)state;
     const struct link_map *map = loaded();
     const char *strings = (const char *)dynamic(map, DT_STRTAB);
     const Elf64_Sym *symbols = (const Elf64_Sym *)dynamic(map, DT_SYMTAB);
@@ -87,7 +85,6 @@ static void library__exports_nothing_else(void **state)
 /* Each function is in its node (machine_load looked there), and in no other. */
 static void library__version_nodes(void **state)
 {
-    (void)state;
     void *library = dlopen(MOCKCXI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
     assert_non_null(dlvsym(library, "cxil_set_svc_lpr", "LIBCXI_1.8"));

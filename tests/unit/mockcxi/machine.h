@@ -5,14 +5,8 @@
  * of the library that was built, by name and version node. */
 
 #include "cxi/abi.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/stat.h>

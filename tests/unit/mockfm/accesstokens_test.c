@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Access tokens: which open the door, and until when. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "mock-fm/http/tokens.h"
+#include "tests/unit/unit.h"
 
 #define LIFETIME 1000
 
@@ -16,7 +11,6 @@ static void token__opens_until_it_expires(void **state)
     struct accesstokens *tokens = accesstokens_create(LIFETIME);
     const char *text = accesstokens_issue(tokens, 5);
 
-    (void)state;
     assert_int_equal(strlen(text), ACCESSTOKENS_TEXT_SIZE - 1);
     assert_true(accesstokens_opens(tokens, text, 5));
     assert_true(accesstokens_opens(tokens, text, 5 + LIFETIME - 1));
@@ -32,7 +26,6 @@ static void token__opens_only_as_a_whole(void **state)
     struct accesstokens *tokens = accesstokens_create(LIFETIME);
     char other[ACCESSTOKENS_TEXT_SIZE + 1];
 
-    (void)state;
     assert_false(accesstokens_opens(tokens, "", 0));
     const char *text = accesstokens_issue(tokens, 0);
     for (size_t i = 0; i < ACCESSTOKENS_TEXT_SIZE - 1; i++) {
@@ -53,7 +46,6 @@ static void token__is_like_no_other(void **state)
     struct accesstokens *tokens = accesstokens_create(LIFETIME);
     const char *first = accesstokens_issue(tokens, 0), *second = accesstokens_issue(tokens, 0);
 
-    (void)state;
     assert_string_not_equal(first, second);
     assert_false(session_is_token(first));
     assert_true(accesstokens_opens(tokens, first, 0));
@@ -66,7 +58,6 @@ static void revoked__open_nothing(void **state)
     struct accesstokens *tokens = accesstokens_create(LIFETIME);
     char late[ACCESSTOKENS_TEXT_SIZE];
 
-    (void)state;
     assert_non_null(accesstokens_issue(tokens, 0));
     strcpy(late, accesstokens_issue(tokens, 500));
     assert_int_equal(accesstokens_live(tokens, LIFETIME), 1); /* the other has expired */
@@ -83,7 +74,6 @@ static void room__is_bounded(void **state)
     struct accesstokens *tokens = accesstokens_create(LIFETIME);
     char first[ACCESSTOKENS_TEXT_SIZE];
 
-    (void)state;
     strcpy(first, accesstokens_issue(tokens, 0));
     for (int i = 1; i < ACCESSTOKENS_MAX; i++)
         assert_non_null(accesstokens_issue(tokens, 0));
@@ -95,15 +85,6 @@ static void room__is_bounded(void **state)
     accesstokens_destroy(tokens);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(token__opens_until_it_expires),
-        cmocka_unit_test(token__opens_only_as_a_whole),
-        cmocka_unit_test(token__is_like_no_other),
-        cmocka_unit_test(revoked__open_nothing),
-        cmocka_unit_test(room__is_bounded),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(token__opens_until_it_expires),
+          cmocka_unit_test(token__opens_only_as_a_whole), cmocka_unit_test(token__is_like_no_other),
+          cmocka_unit_test(revoked__open_nothing), cmocka_unit_test(room__is_bounded))

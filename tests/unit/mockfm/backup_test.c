@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An old state put back: what was there then, and nothing else, also after a restart. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mock-fm/objects/fabric.h"
 #include "tests/unit/mockfm/change.h"
+#include "tests/unit/unit.h"
 
 struct disk {
     char folder[32], path[48];
@@ -143,12 +136,5 @@ static void backup__of_nothing_empties(void **state)
     objects_destroy(backup);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(backup__puts_back_what_was, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(backup__of_nothing_empties, set_up, tear_down),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(backup__puts_back_what_was, set_up, tear_down),
+          cmocka_unit_test_setup_teardown(backup__of_nothing_empties, set_up, tear_down))

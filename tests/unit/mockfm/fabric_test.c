@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's paths, as its real clients use them; without HTTP. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mock-fm/faults/control.h"
 #include "mock-fm/objects/fabric.h"
+#include "tests/unit/unit.h"
 
 #define LOGIN "Basic Y3hpOmZtLXBhc3N3MHJk" /* cxi:fm-passw0rd */
 #define JOBS "/fabric/collectives/jobs"
@@ -104,7 +97,6 @@ static void jobs__live_and_go(void **state)
     struct bench *bench = bench_create(AUTH_BASIC, 100);
     char bearer[64];
 
-    (void)state;
     assert_int_equal(ask(bench, "GET", JOBS "/c-1", LOGIN, NULL), 404);
     reserve(bench, "c-1", 23, bearer);
     assert_string_equal(text(bench, "jobID"), "c-1");
@@ -125,7 +117,6 @@ static void jobs__need_the_login(void **state)
     struct bench *bench = bench_create(AUTH_BASIC, 100);
     char bearer[64];
 
-    (void)state;
     reserve(bench, "c-1", 23, bearer);
     assert_int_equal(ask(bench, "GET", JOBS, NULL, NULL), 401);
     assert_true(bench->answer.challenge);
@@ -142,7 +133,6 @@ static void jobs__need_no_login_without_authentication(void **state)
 {
     struct bench *bench = bench_create(AUTH_NONE, 100);
 
-    (void)state;
     assert_int_equal(ask(bench, "POST", JOBS, NULL, "{\"jobID\":\"c-1\",\"mcastLimit\":4}"), 201);
     assert_int_equal(ask(bench, "GET", JOBS, LOGIN, NULL), 200);
     assert_int_equal(ask(bench, "GET", JOBS "/c-1", "Bearer anything", NULL), 403);
@@ -155,7 +145,6 @@ static void token__opens_only_its_own_job(void **state)
     struct bench *bench = bench_create(AUTH_BASIC, 100);
     char one[64], two[64], path[64];
 
-    (void)state;
     reserve(bench, "c-1", 2, one);
     reserve(bench, "c-2", 2, two);
     assert_int_equal(grow(bench, "c-1", "0", NULL), 401);
@@ -195,7 +184,6 @@ static void token__reaches_as_far_as_it_is_told(void **state)
         {SESSION_TREES_ONLY, 403, 403},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
         struct bench *bench = bench_create(AUTH_BASIC, 100);
         char one[64], two[64], path[64];
@@ -229,7 +217,6 @@ static void step__ends_alone_and_as_often_as_one_likes(void **state)
     const json_t *steps;
     char one[64];
 
-    (void)state;
     reserve(bench, "c-1", 3, one);
     assert_int_equal(grow(bench, "c-1", "0", one), 201);
     assert_int_equal(grow(bench, "c-1", "0", one), 201);
@@ -256,7 +243,6 @@ static void tree__is_as_libfabric_wants_it(void **state)
     char bearer[64], path[64];
     const json_t *id;
 
-    (void)state;
     reserve(bench, "c-1", 2, bearer);
     assert_int_equal(grow(bench, "c-1", "/fA/fB", bearer), 201);
     id = json_object_get(bench->answer.document, "mcastID");
@@ -283,7 +269,6 @@ static void error__is_json_for_both_clients(void **state)
 {
     struct bench *bench = bench_create(AUTH_BASIC, 100);
 
-    (void)state;
     assert_int_equal(ask(bench, "GET", "/fabric/collectives/jobsters", LOGIN, NULL), 404);
     assert_int_equal(ask(bench, "GET", "/", NULL, NULL), 404);
     assert_int_equal(ask(bench, "GET", JOBS "/none", LOGIN, NULL), 404);
@@ -325,7 +310,6 @@ static void body__that_is_wrong_is_400(void **state)
     struct bench *bench = bench_create(AUTH_BASIC, 100);
     char bearer[64];
 
-    (void)state;
     for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++)
         assert_int_equal(ask(bench, "POST", JOBS, LOGIN, jobs[i]), 400);
     reserve(bench, "c-1", 2, bearer);
@@ -345,7 +329,6 @@ static void list__comes_in_pages(void **state)
     size_t seen = 0, pages = 0;
     const char *next;
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         snprintf(body, sizeof body, "{\"jobID\":\"c-%d\",\"mcastLimit\":1}", i);
         assert_int_equal(ask(bench, "POST", JOBS, NULL, body), 201);
@@ -379,7 +362,6 @@ static void list__empty_still_has_links(void **state)
 {
     struct bench *bench = bench_create(AUTH_NONE, 100);
 
-    (void)state;
     assert_int_equal(ask(bench, "GET", JOBS, NULL, NULL), 200);
     assert_true(json_is_array(json_object_get(bench->answer.document, "documentLinks")));
     assert_int_equal(json_integer_value(json_object_get(bench->answer.document, "documentCount")),
@@ -393,7 +375,6 @@ static void path__may_have_the_gateways_prefix(void **state)
 {
     struct bench *bench = bench_create(AUTH_NONE, 100);
 
-    (void)state;
     assert_int_equal(ask(bench, "GET", "/apis/fabric-manager" JOBS, NULL, NULL), 200);
     assert_int_equal(ask(bench, "GET", "/apis/other" JOBS, NULL, NULL), 404);
     bench_destroy(bench);
@@ -406,7 +387,6 @@ static void body__is_never_a_multiple_of_4096(void **state)
     char *filler = calloc(1, 8193);
     size_t longest = 0;
 
-    (void)state;
     assert_non_null(filler);
     for (size_t length = 4080; length < 8192; length++) {
         struct body body;
@@ -444,7 +424,6 @@ static void fabric__forgets_some_or_all(void **state)
     struct bench *bench = bench_create(AUTH_NONE, 100);
     char bearer[64];
 
-    (void)state;
     reserve(bench, "c-1", 2, bearer);
     reserve(bench, "c-2", 2, bearer);
     assert_int_equal(grow(bench, "c-2", "0", bearer), 201);
@@ -464,7 +443,6 @@ static void fabric__forgets_all_while_reads_lag(void **state)
     const struct replica_lag none = {0};
     char bearer[64];
 
-    (void)state;
     assert_non_null(bench->fabric.replica = replica_create(bench->fabric.objects));
     reserve(bench, "c-1", 2, bearer);
     reserve(bench, "c-2", 2, bearer);
@@ -488,7 +466,6 @@ static void control__shows_no_token(void **state)
     struct body body;
     char bearer[64];
 
-    (void)state;
     faults_init(&faults, 1);
     reserve(bench, "c-1", 2, bearer);
     assert_int_equal(grow(bench, "c-1", "0", bearer), 201);
@@ -505,26 +482,17 @@ static void control__shows_no_token(void **state)
     bench_destroy(bench);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(jobs__live_and_go),
-        cmocka_unit_test(jobs__need_the_login),
-        cmocka_unit_test(jobs__need_no_login_without_authentication),
-        cmocka_unit_test(token__opens_only_its_own_job),
-        cmocka_unit_test(token__reaches_as_far_as_it_is_told),
-        cmocka_unit_test(step__ends_alone_and_as_often_as_one_likes),
-        cmocka_unit_test(tree__is_as_libfabric_wants_it),
-        cmocka_unit_test(error__is_json_for_both_clients),
-        cmocka_unit_test(body__that_is_wrong_is_400),
-        cmocka_unit_test(list__comes_in_pages),
-        cmocka_unit_test(list__empty_still_has_links),
-        cmocka_unit_test(path__may_have_the_gateways_prefix),
-        cmocka_unit_test(body__is_never_a_multiple_of_4096),
-        cmocka_unit_test(fabric__forgets_some_or_all),
-        cmocka_unit_test(fabric__forgets_all_while_reads_lag),
-        cmocka_unit_test(control__shows_no_token),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(jobs__live_and_go), cmocka_unit_test(jobs__need_the_login),
+          cmocka_unit_test(jobs__need_no_login_without_authentication),
+          cmocka_unit_test(token__opens_only_its_own_job),
+          cmocka_unit_test(token__reaches_as_far_as_it_is_told),
+          cmocka_unit_test(step__ends_alone_and_as_often_as_one_likes),
+          cmocka_unit_test(tree__is_as_libfabric_wants_it),
+          cmocka_unit_test(error__is_json_for_both_clients),
+          cmocka_unit_test(body__that_is_wrong_is_400), cmocka_unit_test(list__comes_in_pages),
+          cmocka_unit_test(list__empty_still_has_links),
+          cmocka_unit_test(path__may_have_the_gateways_prefix),
+          cmocka_unit_test(body__is_never_a_multiple_of_4096),
+          cmocka_unit_test(fabric__forgets_some_or_all),
+          cmocka_unit_test(fabric__forgets_all_while_reads_lag),
+          cmocka_unit_test(control__shows_no_token))

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's rules of misbehaviour: which requests they hit, and what they do. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mock-fm/faults/faults.h"
+#include "tests/unit/unit.h"
 
 static struct faults with_rules(const char *rules)
 {
@@ -44,7 +38,6 @@ static void rule__hits_method_and_path(void **state)
     struct faults faults = with_rules("[{\"method\":\"POST\",\"path\":\"*/jobs\",\"status\":500},"
                                       "{\"path\":\"/fabric/*/c-?\",\"status\":503}]");
 
-    (void)state;
     assert_int_equal(status_of(&faults, "POST", "/fabric/collectives/jobs"), 500);
     assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs"), 0);
     assert_int_equal(status_of(&faults, "GET", "/fabric/collectives/jobs/c-1"), 503);
@@ -61,7 +54,6 @@ static void rule__tells_session_tokens_from_logins(void **state)
                                       "{\"method\":\"PATCH\",\"session\":false,\"status\":500},"
                                       "{\"status\":503}]");
 
-    (void)state;
     for (int session = 0; session <= 1; session++) {
         const struct request patch = {.method = "PATCH", .path = "/"};
         const struct request get = {.method = "GET", .path = "/"};
@@ -79,7 +71,6 @@ static void rule__skips_and_counts(void **state)
     json_t *document;
     const json_t *rule;
 
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_int_equal(status_of(&faults, "GET", "/"), expected[i]);
     document = faults_document(&faults);
@@ -95,7 +86,6 @@ static void rule__fires_for_every_so_many(void **state)
     struct faults faults = with_rules("{\"skip\":1,\"every\":3,\"count\":2,\"status\":500}");
     static const int expected[] = {0, 0, 0, 500, 0, 0, 500, 0, 0, 0};
 
-    (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
         assert_int_equal(status_of(&faults, "GET", "/"), expected[i]);
     faults_clear(&faults);
@@ -112,7 +102,6 @@ static void rule__fires_for_some_time(void **state)
 {
     struct faults faults = with_rules("{\"for_ms\":100,\"status\":500}");
 
-    (void)state;
     assert_int_equal(status_at(&faults, 7000), 500);
     assert_int_equal(status_at(&faults, 7099), 500);
     assert_int_equal(status_at(&faults, 7100), 0);
@@ -127,7 +116,6 @@ static void request__is_bent(void **state)
     struct request request = {.method = "GET", .path = "/"};
     json_t *fault = faults_pick(&faults, &request, false);
 
-    (void)state;
     assert_true(faults_lag(&faults));
     faults_clear(&faults); /* the fault outlives its rule */
     assert_false(faults_lag(&faults));
@@ -144,7 +132,6 @@ static void rule__used_up_leaves_room_for_the_next(void **state)
     struct faults faults =
         with_rules("[{\"count\":1,\"status\":500},{\"count\":1,\"status\":503}]");
 
-    (void)state;
     assert_int_equal(status_of(&faults, "GET", "/"), 500);
     assert_int_equal(status_of(&faults, "GET", "/"), 503);
     assert_int_equal(status_of(&faults, "GET", "/"), 0);
@@ -155,7 +142,6 @@ static void probability__repeats_with_the_seed(void **state)
 {
     int outcomes[2][1000], hits = 0;
 
-    (void)state;
     for (int run = 0; run < 2; run++) {
         struct faults faults = with_rules("{\"probability\":0.25,\"status\":500}");
 
@@ -206,7 +192,6 @@ static void rule__that_is_wrong_is_named_and_adds_nothing(void **state)
     };
     struct faults faults;
 
-    (void)state;
     faults_init(&faults, 1);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         json_t *text = json_loads(wrong[i].rule, JSON_DECODE_ANY, NULL);
@@ -233,7 +218,6 @@ static bool lets_act(const char *rule)
 /* What acts, and what only pretends: late successes are made of this. */
 static void fault__decides_whether_the_request_acts(void **state)
 {
-    (void)state;
     assert_true(fault_lets_act(NULL));
     assert_true(lets_act("{\"delay_ms\":5,\"garbage\":true}"));
     assert_true(lets_act("{\"drop\":\"after\"}"));
@@ -262,7 +246,6 @@ static void document__loses_what_the_fault_takes(void **state)
 {
     struct answer answer = sample();
 
-    (void)state;
     bend(&answer, "POST", "{\"short_hw_root\":true}");
     assert_string_equal(json_string_value(json_object_get(answer.document, "hwRoot")), "01:12:00");
     assert_int_equal(json_object_size(answer.document), 3);
@@ -283,7 +266,6 @@ static void merge__replaces_and_takes_away(void **state)
 {
     struct answer answer = sample();
 
-    (void)state;
     bend(&answer, "POST", "{\"merge\":{\"sessionToken\":12,\"hwRoot\":null,\"more\":[1]}}");
     assert_int_equal(json_integer_value(json_object_get(answer.document, "sessionToken")), 12);
     assert_null(json_object_get(answer.document, "hwRoot"));
@@ -296,7 +278,6 @@ static void status__brings_an_error_document(void **state)
 {
     struct answer answer = sample();
 
-    (void)state;
     bend(&answer, "GET", "{\"status\":503}");
     assert_int_equal(answer.status, 503);
     assert_non_null(json_object_get(answer.document, "message"));
@@ -321,7 +302,6 @@ static void body__is_filled_up_and_stays_json(void **state)
     size_t before;
     json_t *json;
 
-    (void)state;
     answer_render(&answer, &body);
     before = body.length;
     bend_body(&body, "{\"fill_to\":5}");
@@ -339,7 +319,6 @@ static void body__is_replaced(void **state)
     struct answer answer = sample();
     struct body body;
 
-    (void)state;
     answer_render(&answer, &body);
     bend_body(&body, "{\"body\":\"plain\"}");
     assert_int_equal(body.length, 5);
@@ -356,25 +335,15 @@ static void body__is_replaced(void **state)
     answer_release(&answer);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rule__hits_method_and_path),
-        cmocka_unit_test(rule__tells_session_tokens_from_logins),
-        cmocka_unit_test(rule__skips_and_counts),
-        cmocka_unit_test(rule__fires_for_every_so_many),
-        cmocka_unit_test(rule__fires_for_some_time),
-        cmocka_unit_test(request__is_bent),
-        cmocka_unit_test(rule__used_up_leaves_room_for_the_next),
-        cmocka_unit_test(probability__repeats_with_the_seed),
-        cmocka_unit_test(rule__that_is_wrong_is_named_and_adds_nothing),
-        cmocka_unit_test(fault__decides_whether_the_request_acts),
-        cmocka_unit_test(document__loses_what_the_fault_takes),
-        cmocka_unit_test(merge__replaces_and_takes_away),
-        cmocka_unit_test(body__is_filled_up_and_stays_json),
-        cmocka_unit_test(status__brings_an_error_document),
-        cmocka_unit_test(body__is_replaced),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(rule__hits_method_and_path),
+          cmocka_unit_test(rule__tells_session_tokens_from_logins),
+          cmocka_unit_test(rule__skips_and_counts), cmocka_unit_test(rule__fires_for_every_so_many),
+          cmocka_unit_test(rule__fires_for_some_time), cmocka_unit_test(request__is_bent),
+          cmocka_unit_test(rule__used_up_leaves_room_for_the_next),
+          cmocka_unit_test(probability__repeats_with_the_seed),
+          cmocka_unit_test(rule__that_is_wrong_is_named_and_adds_nothing),
+          cmocka_unit_test(fault__decides_whether_the_request_acts),
+          cmocka_unit_test(document__loses_what_the_fault_takes),
+          cmocka_unit_test(merge__replaces_and_takes_away),
+          cmocka_unit_test(body__is_filled_up_and_stays_json),
+          cmocka_unit_test(status__brings_an_error_document), cmocka_unit_test(body__is_replaced))

@@ -1,14 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The synthetic fabric that the mock fabric manager lets one read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "mock-fm/objects/inventory.h"
+#include "tests/unit/unit.h"
 
 static const char *const bases[] = {
     "/fabric/vni/partitions", "/fabric/vni/blocks",    "/fabric/switches",      "/fabric/ports",
@@ -78,7 +72,6 @@ static void list__is_as_long_as_the_size_says(void **state)
 {
     struct inventory small = sized("2x2x4"), one = sized("1x1x1"), large = sized("9x4x12");
 
-    (void)state;
     assert_int_equal(count(&small, "/fabric/switches"), 4);
     assert_int_equal(count(&small, "/fabric/ports"), 16);
     assert_int_equal(count(&small, "/fabric/links"), 2 + 1);
@@ -95,7 +88,6 @@ static void member__is_what_its_link_says(void **state)
 {
     struct inventory inventory = sized("5x3x6");
 
-    (void)state;
     for (size_t i = 0; i < sizeof bases / sizeof bases[0]; i++) {
         json_t *all = list(&inventory, bases[i]), *link;
         size_t place;
@@ -124,7 +116,6 @@ static void link__joins_two_ports_that_know_it(void **state)
     json_t *links = list(&inventory, "/fabric/links"), *link;
     size_t place;
 
-    (void)state;
     json_array_foreach(json_object_get(links, "documentLinks"), place, link)
     {
         json_t *document = get(&inventory, json_string_value(link));
@@ -153,7 +144,6 @@ static void port__has_its_dfa(void **state)
     struct inventory inventory = sized("512x32x64");
     json_t *port = get(&inventory, "/fabric/ports/g511s31p63");
 
-    (void)state;
     assert_int_equal(number(port, "DFA"), 0xFFFFF000);
     assert_string_equal(text(port, "macAddress"), "00:00:00:0F:FF:FF");
     assert_string_equal(text(port, "switchLink"), "/fabric/switches/g511s31");
@@ -172,7 +162,6 @@ static void partition__has_every_edge_port_and_no_other(void **state)
     const json_t *edge = json_object_get(partition, "edgePortDFA");
     size_t place, seen = 0;
 
-    (void)state;
     assert_string_equal(text(partition, "partitionName"), "default");
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(partition, "vniRanges"), 0)),
@@ -216,14 +205,12 @@ static void member__that_is_unknown_is_404(void **state)
     };
     struct inventory inventory = sized("2x2x4");
 
-    (void)state;
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++)
         assert_null(get(&inventory, unknown[i]));
 }
 
 static void path__of_another_sort_is_not_in_it(void **state)
 {
-    (void)state;
     assert_false(inventory_owns("/fabric/switchesx"));
     assert_false(inventory_owns("/fabric/vni"));
     assert_false(inventory_owns("/fabric"));
@@ -241,7 +228,6 @@ static void list__comes_in_pages(void **state)
     const char *next;
     size_t seen = 0;
 
-    (void)state;
     do {
         json_t *page = inventory_read(&inventory, "/fabric/links", &request, &problem), *link;
         size_t place;
@@ -262,18 +248,10 @@ static void list__comes_in_pages(void **state)
     json_decref(whole);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(list__is_as_long_as_the_size_says),
-        cmocka_unit_test(member__is_what_its_link_says),
-        cmocka_unit_test(link__joins_two_ports_that_know_it),
-        cmocka_unit_test(port__has_its_dfa),
-        cmocka_unit_test(partition__has_every_edge_port_and_no_other),
-        cmocka_unit_test(member__that_is_unknown_is_404),
-        cmocka_unit_test(path__of_another_sort_is_not_in_it),
-        cmocka_unit_test(list__comes_in_pages),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(list__is_as_long_as_the_size_says),
+          cmocka_unit_test(member__is_what_its_link_says),
+          cmocka_unit_test(link__joins_two_ports_that_know_it), cmocka_unit_test(port__has_its_dfa),
+          cmocka_unit_test(partition__has_every_edge_port_and_no_other),
+          cmocka_unit_test(member__that_is_unknown_is_404),
+          cmocka_unit_test(path__of_another_sort_is_not_in_it),
+          cmocka_unit_test(list__comes_in_pages))

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's state file: what was acknowledged is there again. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "mock-fm/objects/journal.h"
 #include "tests/unit/mockfm/change.h"
+#include "tests/unit/unit.h"
 
 struct disk {
     char folder[32];
@@ -249,7 +242,6 @@ static void folder__missing_is_a_problem(void **state)
     struct objects *objects = objects_create(100, false);
     struct problem problem;
 
-    (void)state;
     assert_null(journal_open("/nonexistent/state", objects, &problem));
     assert_non_null(strstr(problem.text, "/nonexistent/state"));
     objects_destroy(objects);
@@ -257,17 +249,7 @@ static void folder__missing_is_a_problem(void **state)
 
 #define WITH_DISK(test) cmocka_unit_test_setup_teardown(test, make_disk, remove_disk)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DISK(objects__are_there_again),
-        WITH_DISK(line__cut_short_is_dropped),
-        WITH_DISK(file__damaged_is_refused_by_line),
-        WITH_DISK(file__belongs_to_one_process),
-        WITH_DISK(file__is_the_owners_only),
-        WITH_DISK(file__stays_short),
-        cmocka_unit_test(folder__missing_is_a_problem),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(WITH_DISK(objects__are_there_again), WITH_DISK(line__cut_short_is_dropped),
+          WITH_DISK(file__damaged_is_refused_by_line), WITH_DISK(file__belongs_to_one_process),
+          WITH_DISK(file__is_the_owners_only), WITH_DISK(file__stays_short),
+          cmocka_unit_test(folder__missing_is_a_problem))

@@ -1,16 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The token endpoint and its forms, without HTTP. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "mock-fm/http/oauth.h"
+#include "tests/unit/unit.h"
 
 #define NOW 1700000000000000
 #define LIFETIME_US 1500000
@@ -75,7 +68,6 @@ static void form__is_decoded(void **state)
     json_t *expected = json_pack("{s:s, s:s, s:s, s:s, s:s}", "a", "1", "b", "x y z+\xc3\xa9",
                                  "empty", "", "bare", "", "c", "=");
 
-    (void)state;
     assert_true(json_equal(form, expected));
     assert_int_equal(json_object_size(empty), 0);
     json_decref(expected);
@@ -89,7 +81,6 @@ static void form__that_is_none_is_refused(void **state)
         "a=%", "a=%4", "a=%4g", "a=%00", "a=%ff", "a%=1", "a=1&a=2", "a=1&%61=2",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
         assert_null(form_parse(wrong[i], strlen(wrong[i])));
     assert_null(form_parse("a=\0", 3));
@@ -111,7 +102,6 @@ static void path__is_the_endpoints_or_not(void **state)
         "/fabric/collectives/jobs/token",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof right / sizeof right[0]; i++)
         assert_true(oauth_owns(right[i]));
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
@@ -177,16 +167,6 @@ static void auth__names_the_file_it_lacks(void **state)
 
 #define WITH_DOOR(test) cmocka_unit_test_setup_teardown(test, open_door, close_door)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(form__is_decoded),
-        cmocka_unit_test(form__that_is_none_is_refused),
-        cmocka_unit_test(path__is_the_endpoints_or_not),
-        WITH_DOOR(grant__opens_the_door),
-        WITH_DOOR(client__is_known_by_both),
-        WITH_DOOR(auth__names_the_file_it_lacks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(form__is_decoded), cmocka_unit_test(form__that_is_none_is_refused),
+          cmocka_unit_test(path__is_the_endpoints_or_not), WITH_DOOR(grant__opens_the_door),
+          WITH_DOOR(client__is_known_by_both), WITH_DOOR(auth__names_the_file_it_lacks))

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The rules of the mock fabric manager: reservations, trees, roots, and the three kinds of 507. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "mock-fm/objects/objects.h"
 #include "mock-fm/http/tokens.h"
 #include "tests/unit/mockfm/change.h"
+#include "tests/unit/unit.h"
 
 /* Takes the reference. */
 static int apply_to(struct objects *objects, json_t *change)
@@ -60,7 +54,6 @@ static void job__id_exists_once(void **state)
     struct objects *objects = objects_create(100, false);
     struct problem problem;
 
-    (void)state;
     assert_int_equal(reserve(objects, "c-1", 10, &problem), 0);
     assert_int_equal(reserve(objects, "c-1", 10, &problem), -1);
     assert_refused(&problem, 409, "job c-1 exists");
@@ -77,7 +70,6 @@ static void job__bad_ids_and_limits_are_refused(void **state)
     char long_id[OBJECTS_JOB_ID_MAX + 2];
     struct problem problem;
 
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         assert_int_equal(objects_may_reserve(objects, bad[i], 1, &problem), -1);
         assert_refused(&problem, 400, "jobID");
@@ -99,7 +91,6 @@ static void job__pool_is_reserved_exactly(void **state)
     struct objects *objects = objects_create(46, false);
     struct problem problem;
 
-    (void)state;
     assert_int_equal(reserve(objects, "c-1", 23, &problem), 0);
     assert_int_equal(reserve(objects, "c-2", 24, &problem), -1);
     assert_refused(&problem, 507, "02:");
@@ -120,7 +111,6 @@ static void job__many_are_found_in_the_order_made(void **state)
     char id[32];
     int number = 0;
 
-    (void)state;
     for (int i = 0; i < COUNT; i++) {
         snprintf(id, sizeof id, "c-%d", i);
         assert_int_equal(reserve(objects, id, 1, &problem), 0);
@@ -146,7 +136,6 @@ static void tree__root_is_one_of_its_nics(void **state)
     struct problem problem;
     int id;
 
-    (void)state;
     reserve(objects, "c-1", 10, &problem);
     id = grow(objects, "c-1", "0", 500, 3, &problem);
     assert_in_range(id, 0, 99);
@@ -163,7 +152,6 @@ static void tree__limit_of_the_job_is_507_01(void **state)
     struct problem problem;
     int first;
 
-    (void)state;
     reserve(objects, "c-1", 2, &problem);
     first = grow(objects, "c-1", "0", 100, 4, &problem);
     assert_true(grow(objects, "c-1", "0", 100, 4, &problem) >= 0);
@@ -179,7 +167,6 @@ static void tree__empty_pool_is_507_02(void **state)
     struct objects *objects = objects_create(2, true);
     struct problem problem;
 
-    (void)state;
     assert_int_equal(reserve(objects, "c-1", 2, &problem), 0);
     assert_int_equal(reserve(objects, "c-2", 2, &problem), 0);
     assert_true(grow(objects, "c-1", "0", 100, 4, &problem) >= 0);
@@ -194,7 +181,6 @@ static void tree__no_free_root_is_507_03_or_400(void **state)
     struct objects *objects = objects_create(100, false);
     struct problem problem;
 
-    (void)state;
     reserve(objects, "c-1", 10, &problem);
     reserve(objects, "c-2", 10, &problem);
     assert_true(grow(objects, "c-1", "0", 100, 1, &problem) >= 0);
@@ -214,7 +200,6 @@ static void tree__nics_are_named_once(void **state)
     json_t *tree = change_tree(0, "c-1", "0", json_pack("[i, i, i]", 7, 9, 7));
     struct problem problem;
 
-    (void)state;
     reserve(objects, "c-1", 10, &problem);
     assert_int_equal(objects_may_grow(objects, tree, &problem), -1);
     assert_refused(&problem, 400, "macs names 0:00:07 twice");
@@ -231,7 +216,6 @@ static void tree__ids_go_round(void **state)
     struct problem problem;
     int first, second;
 
-    (void)state;
     reserve(objects, "c-1", 3, &problem);
     first = grow(objects, "c-1", "0", 100, 4, &problem);
     apply_to(objects, change_tree_gone(0, (unsigned)first));
@@ -247,7 +231,6 @@ static void step__goes_alone(void **state)
     struct problem problem;
     int kept, other;
 
-    (void)state;
     reserve(objects, "c-1", 10, &problem);
     reserve(objects, "c-2", 10, &problem);
     grow(objects, "c-1", "/fA", 100, 4, &problem);
@@ -268,7 +251,6 @@ static void change__that_contradicts_is_refused(void **state)
     json_t *tree = change_tree_at(0, "c-9", "0", 0, 5, json_pack("[i]", 5));
     struct problem problem;
 
-    (void)state;
     assert_int_equal(objects_apply(objects, tree), -EINVAL);
     assert_int_equal(apply_to(objects, change_job_gone(0, "c-9")), -EINVAL);
     assert_int_equal(apply_to(objects, change_tree_gone(0, 3)), -EINVAL);
@@ -288,7 +270,6 @@ static void nic__has_three_groups_of_20_bits(void **state)
     char text[NIC_TEXT_SIZE];
     uint32_t nic;
 
-    (void)state;
     assert_true(nic_parse("F:AB:cd", &nic));
     assert_int_equal(nic, 0xFABCD);
     nic_format_short(nic, text);
@@ -305,7 +286,6 @@ static void session__seed_repeats_tokens_serials_do_not(void **state)
     struct session_mint random = {0};
     char first[SESSION_TOKEN_SIZE], second[SESSION_TOKEN_SIZE];
 
-    (void)state;
     session_token(&seeded, 1, first);
     session_token(&seeded, 1, second);
     assert_string_equal(first, second);
@@ -319,24 +299,15 @@ static void session__seed_repeats_tokens_serials_do_not(void **state)
     assert_string_not_equal(first, second);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(job__id_exists_once),
-        cmocka_unit_test(job__bad_ids_and_limits_are_refused),
-        cmocka_unit_test(job__pool_is_reserved_exactly),
-        cmocka_unit_test(job__many_are_found_in_the_order_made),
-        cmocka_unit_test(tree__root_is_one_of_its_nics),
-        cmocka_unit_test(tree__limit_of_the_job_is_507_01),
-        cmocka_unit_test(tree__empty_pool_is_507_02),
-        cmocka_unit_test(tree__no_free_root_is_507_03_or_400),
-        cmocka_unit_test(tree__nics_are_named_once),
-        cmocka_unit_test(tree__ids_go_round),
-        cmocka_unit_test(step__goes_alone),
-        cmocka_unit_test(change__that_contradicts_is_refused),
-        cmocka_unit_test(nic__has_three_groups_of_20_bits),
-        cmocka_unit_test(session__seed_repeats_tokens_serials_do_not),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(job__id_exists_once),
+          cmocka_unit_test(job__bad_ids_and_limits_are_refused),
+          cmocka_unit_test(job__pool_is_reserved_exactly),
+          cmocka_unit_test(job__many_are_found_in_the_order_made),
+          cmocka_unit_test(tree__root_is_one_of_its_nics),
+          cmocka_unit_test(tree__limit_of_the_job_is_507_01),
+          cmocka_unit_test(tree__empty_pool_is_507_02),
+          cmocka_unit_test(tree__no_free_root_is_507_03_or_400),
+          cmocka_unit_test(tree__nics_are_named_once), cmocka_unit_test(tree__ids_go_round),
+          cmocka_unit_test(step__goes_alone), cmocka_unit_test(change__that_contradicts_is_refused),
+          cmocka_unit_test(nic__has_three_groups_of_20_bits),
+          cmocka_unit_test(session__seed_repeats_tokens_serials_do_not))

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command line of mock-fm. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "mock-fm/options.h"
+#include "tests/unit/unit.h"
 
 #define ARGUMENTS_MAX 32
 
@@ -29,7 +24,6 @@ static void options__have_defaults(void **state)
     struct options options;
     struct problem problem;
 
-    (void)state;
     assert_int_equal(parse(&options, "", &problem), 0);
     assert_string_equal(options.listener.host, "127.0.0.1");
     assert_string_equal(options.listener.port, "8000");
@@ -51,7 +45,6 @@ static void options__are_read(void **state)
     struct options options;
     struct problem problem;
 
-    (void)state;
     assert_int_equal(parse(&options,
                            "--listen [::1]:0 --auth basic --authdir /etc/fmsim --addresses 8192 "
                            "--state /x --latency 20 --seed 0 --port-file /p --overcommit "
@@ -79,7 +72,6 @@ static void options__of_login_and_tls_are_read(void **state)
     struct options options;
     struct problem problem;
 
-    (void)state;
     assert_int_equal(parse(&options,
                            "--auth oauth --authdir /a --token-lifetime 2.5 --tls-cert /c "
                            "--tls-key /k --client-ca /ca --jobs-listen [::1]:0 "
@@ -151,21 +143,12 @@ static void options__wrong_are_named(void **state)
     struct options options;
     struct problem problem;
 
-    (void)state;
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         assert_int_equal(parse(&options, wrong[i].words, &problem), -1);
         assert_non_null(strstr(problem.text, wrong[i].named));
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options__have_defaults),
-        cmocka_unit_test(options__are_read),
-        cmocka_unit_test(options__of_login_and_tls_are_read),
-        cmocka_unit_test(options__wrong_are_named),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(options__have_defaults), cmocka_unit_test(options__are_read),
+          cmocka_unit_test(options__of_login_and_tls_are_read),
+          cmocka_unit_test(options__wrong_are_named))

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a read replica shows that lags: by writes, by time, and behind what it kept one by one. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <stdio.h>
 
 #include "mock-fm/objects/replica.h"
 #include "tests/unit/mockfm/change.h"
+#include "tests/unit/unit.h"
 
 struct pair {
     struct objects *objects;
@@ -73,7 +68,6 @@ static void replica__lags_by_writes(void **state)
 {
     struct pair pair = begin();
 
-    (void)state;
     reserve(&pair, 2, 2000000);
     release(&pair, "c-1", 3000000);
     reserve(&pair, 3, 4000000);
@@ -89,7 +83,6 @@ static void replica__lags_by_time(void **state)
 {
     struct pair pair = begin();
 
-    (void)state;
     reserve(&pair, 2, 2000000);
     release(&pair, "c-1", 3000000);
     assert_shown(&pair, (struct replica_lag){.ms = 1000}, 5000000, "c-2 ");
@@ -103,12 +96,4 @@ static void replica__lags_by_time(void **state)
     end(&pair);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(replica__lags_by_writes),
-        cmocka_unit_test(replica__lags_by_time),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(replica__lags_by_writes), cmocka_unit_test(replica__lags_by_time))

@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The mock fabric manager's request log: bounded, and still counting everything. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-#include <string.h>
 
 #include "mock-fm/http/requestlog.h"
+#include "tests/unit/unit.h"
 
 static json_int_t number_of(const json_t *entry)
 {
@@ -21,7 +16,6 @@ static void entry__tells_what_became_of_it(void **state)
     json_t *document;
     const json_t *entries, *entry;
 
-    (void)state;
     first = requestlog_begin(log, connection, "GET", "/a\x01\xff", false, 5);
     second = requestlog_begin(log, connection, "POST", "/b", true, 6);
     requestlog_begin(log, requestlog_connection(log), "PUT", "/c", false, 7);
@@ -54,7 +48,6 @@ static void log__keeps_the_last_ones(void **state)
     json_t *document;
     const json_t *entries;
 
-    (void)state;
     for (int i = 0; i < COUNT; i++)
         requestlog_finish(log, requestlog_begin(log, 1, "GET", "/", false, 0), 200);
     requestlog_finish(log, 1, 500); /* long forgotten: must not hit another's place */
@@ -78,12 +71,5 @@ static void log__keeps_the_last_ones(void **state)
     requestlog_destroy(log);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(entry__tells_what_became_of_it),
-        cmocka_unit_test(log__keeps_the_last_ones),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(entry__tells_what_became_of_it),
+          cmocka_unit_test(log__keeps_the_last_ones))

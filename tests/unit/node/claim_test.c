@@ -4,14 +4,7 @@
 #include "client/calls/call.h"
 #include "core/reservation/record.h"
 #include "node/services/claim.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static int read_claim(const char *document, const char *cluster, const char *job,
                       struct claim *claim, struct error *err)
@@ -26,7 +19,6 @@ static int read_claim(const char *document, const char *cluster, const char *job
 
 static void claim__is_the_document_s(void **state)
 {
-    (void)state;
     struct claim claim;
     struct error err;
     char vnis[CLAIM_VNIS_TEXT_SIZE];
@@ -50,7 +42,6 @@ static void claim__is_the_document_s(void **state)
 
 static void claim__a_released_job_s_is_not_active(void **state)
 {
-    (void)state;
     struct claim claim;
     struct error err;
     assert_int_equal(read_claim("{\"cluster\":\"elcap\",\"job\":\"f17\",\"number\":4711,\"state\":"
@@ -62,7 +53,6 @@ static void claim__a_released_job_s_is_not_active(void **state)
 
 static void claim__refuses_what_is_not_enough(void **state)
 {
-    (void)state;
     static const struct {
         const char *document, *why;
     } wrong[] = {
@@ -89,7 +79,6 @@ static void claim__refuses_what_is_not_enough(void **state)
 /* Names are compared whole, as the broker does: "n1" is neither "n10" nor "n1.site". */
 static void claim__knows_whether_the_job_runs_here(void **state)
 {
-    (void)state;
     static const struct {
         const char *nodes;
         bool elsewhere;
@@ -115,7 +104,6 @@ static void claim__knows_whether_the_job_runs_here(void **state)
 
 static void claim__cuts_a_long_node_list_for_people_only(void **state)
 {
-    (void)state;
     char document[512], longest[200] = "";
     struct claim claim;
     struct error err;
@@ -131,14 +119,8 @@ static void claim__cuts_a_long_node_list_for_people_only(void **state)
     assert_string_equal(claim.nodes + CLAIM_NODES_SIZE - 4, "...");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(claim__is_the_document_s),
-        cmocka_unit_test(claim__a_released_job_s_is_not_active),
-        cmocka_unit_test(claim__refuses_what_is_not_enough),
-        cmocka_unit_test(claim__knows_whether_the_job_runs_here),
-        cmocka_unit_test(claim__cuts_a_long_node_list_for_people_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(claim__is_the_document_s),
+          cmocka_unit_test(claim__a_released_job_s_is_not_active),
+          cmocka_unit_test(claim__refuses_what_is_not_enough),
+          cmocka_unit_test(claim__knows_whether_the_job_runs_here),
+          cmocka_unit_test(claim__cuts_a_long_node_list_for_people_only))

@@ -5,12 +5,7 @@
 #include "node/services/service.h"
 #include "node/services/limits.h"
 #include "tests/unit/node/driver.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct nics nics;
 static struct claim claim;
@@ -37,7 +32,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     nics_close(&nics);
     return 0;
 }
@@ -50,7 +44,6 @@ static int create(struct fit *fit, struct error *err)
 
 static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     assert_int_equal(create(&fit, &err), 2);
@@ -73,7 +66,6 @@ static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **stat
 
 static void create__keeps_what_is_there(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     assert_int_equal(create(&fit, &err), 2);
@@ -85,7 +77,6 @@ static void create__keeps_what_is_there(void **state)
 /* A call that was cut short after its effect. */
 static void create__finds_what_an_interrupted_call_made(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     struct cxi_svc_desc made = chip_service(6, 5588, 1025);
@@ -102,7 +93,6 @@ static void create__finds_what_an_interrupted_call_made(void **state)
 
 static void create__takes_less_of_what_the_driver_lacks(void **state)
 {
-    (void)state;
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
         struct fit fit;
         struct error err;
@@ -122,7 +112,6 @@ static void create__takes_less_of_what_the_driver_lacks(void **state)
 
 static void create__does_without_a_pool(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     driver.alloc_results[0] = driver.alloc_results[1] = -ENOSPC;
@@ -138,7 +127,6 @@ static void create__does_without_a_pool(void **state)
 /* Somebody allocates between the look and the call: the second look tells. */
 static void create__looks_again_when_somebody_was_faster(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
@@ -156,7 +144,6 @@ static void create__looks_again_when_somebody_was_faster(void **state)
 /* adjust_limits = no: all that is wanted, or nothing. */
 static void create__exact_takes_no_less(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
@@ -175,7 +162,6 @@ static void create__exact_takes_no_less(void **state)
 
 static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     order.exact = true;
@@ -189,7 +175,6 @@ static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
 
 static void create__gives_up_when_nothing_is_left_to_take_back(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     for (int i = 0; i < 16; i++)
@@ -201,7 +186,6 @@ static void create__gives_up_when_nothing_is_left_to_take_back(void **state)
 
 static void create__says_why_not(void **state)
 {
-    (void)state;
     static const struct {
         int failure, code;
         const char *why;
@@ -225,7 +209,6 @@ static void create__says_why_not(void **state)
 
 static void create__names_who_has_the_vni(void **state)
 {
-    (void)state;
     struct fit fit;
     struct error err;
     driver_add(0, chip_service(7, 4000, 1025));

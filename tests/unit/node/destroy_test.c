@@ -3,12 +3,7 @@
 
 #include "node/services/service.h"
 #include "tests/unit/node/driver.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static int64_t time_ms, longest_ms;
 static struct nics nics;
@@ -41,7 +36,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     nics_close(&nics);
     return 0;
 }
@@ -73,7 +67,6 @@ static struct services_left destroy(nic_service_fn *meant, int64_t budget_ms)
 
 static void destroy__takes_what_is_meant_and_nothing_else(void **state)
 {
-    (void)state;
     struct services_left result = destroy(of_1024, 0);
     assert_int_equal(result.left_count, 0);
     assert_int_equal(driver.count[0], 2);
@@ -84,7 +77,6 @@ static void destroy__takes_what_is_meant_and_nothing_else(void **state)
 /* Whoever asks for everything still does not get what is the system's. */
 static void destroy__never_takes_a_system_service(void **state)
 {
-    (void)state;
     struct cxi_svc_desc system = chip_service(9, 0, 77);
     system.is_system_svc = 1;
     driver_add(1, system);
@@ -97,7 +89,6 @@ static void destroy__never_takes_a_system_service(void **state)
 
 static void destroy__tries_again_while_busy(void **state)
 {
-    (void)state;
     driver.busy[1] = 5;
     struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(result.left_count, 0);
@@ -108,7 +99,6 @@ static void destroy__tries_again_while_busy(void **state)
 
 static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
 {
-    (void)state;
     driver.busy[1] = -1;
     struct services_left result = destroy(of_1024, 300000);
     assert_int_equal(time_ms, 1000000 + 300000);
@@ -122,7 +112,6 @@ static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
 
 static void destroy__without_time_there_is_one_try(void **state)
 {
-    (void)state;
     driver.busy[0] = driver.busy[1] = -1;
     struct services_left result = destroy(of_1024, 0);
     assert_int_equal(driver.destroys, 2);
@@ -132,7 +121,6 @@ static void destroy__without_time_there_is_one_try(void **state)
 
 static void destroy__waits_for_busy_ones_only(void **state)
 {
-    (void)state;
     driver.busy[1] = -1;
     driver.destroy_failure = -EIO;
     struct services_left result = destroy(of_1024, 5000);
@@ -144,7 +132,6 @@ static void destroy__waits_for_busy_ones_only(void **state)
 /* An error after the effect: what counts is whether it is still there. */
 static void destroy__believes_the_list_rather_than_the_answer(void **state)
 {
-    (void)state;
     driver.busy[1] = 1;
     driver.destroys_all_the_same = true;
     struct services_left result = destroy(of_1024, 0);
@@ -153,7 +140,6 @@ static void destroy__believes_the_list_rather_than_the_answer(void **state)
 
 static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **state)
 {
-    (void)state;
     driver.list_failure[0] = -EIO;
     struct services_left result = destroy(of_1024, 5000);
     assert_int_equal(result.left_count, 1);

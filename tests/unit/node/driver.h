@@ -134,7 +134,6 @@ static const struct cxi_calls driver_calls = {
 /* Two NICs with the default service. */
 static inline int driver_reset(void **state)
 {
-    (void)state;
     memset(&driver, 0, sizeof driver);
     driver.listed = DRIVER_NICS;
     driver.next_id = 2;

@@ -4,12 +4,7 @@
 #include "node/services/fit.h"
 #include "node/services/limits.h"
 #include "tests/unit/node/chip.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct nic nic_of(struct cxil_devinfo info, struct cxil_svc_list *services)
 {
@@ -29,7 +24,6 @@ static struct cxi_rsrc_limits want_of(uint32_t cores)
 
 static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_default_service()};
     struct cxil_svc_list *list = chip_list(services, 1);
@@ -48,7 +42,6 @@ static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **stat
 /* Each resource in turn is held by another service but for a few. */
 static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
 {
-    (void)state;
     const struct cxi_rsrc_limits want = want_of(96);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
         struct cxil_devinfo info = chip_info(0);
@@ -71,7 +64,6 @@ static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
 
 static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
     struct cxi_rsrc_limits want = want_of(96);
@@ -86,7 +78,6 @@ static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
 
 static void fit__services_without_limits_reserve_nothing(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
     struct cxi_rsrc_limits want = want_of(96);
@@ -101,7 +92,6 @@ static void fit__services_without_limits_reserve_nothing(void **state)
 
 static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_service(7, 4000, 2000), chip_service(8, 4000, 2001)};
     struct cxi_rsrc_limits want = want_of(96);
@@ -116,7 +106,6 @@ static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
 
 static void fit__four_services_with_tles_leave_no_pool(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[4];
     struct cxi_rsrc_limits want = want_of(8);
@@ -139,7 +128,6 @@ static void fit__four_services_with_tles_leave_no_pool(void **state)
 
 static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_rsrc_limits want = want_of(96);
     struct cxi_svc_fail_info fail = {0};
@@ -156,7 +144,6 @@ static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **sta
 
 static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_rsrc_limits want = want_of(96);
     struct cxi_svc_fail_info fail = {.no_le_pools = true};
@@ -193,7 +180,6 @@ static const char *explain(const struct fit *fit, enum cxi_rsrc_type type, const
 
 static void fit__explain_names_the_holders_largest_first(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(12, 5588, 1024)};
     struct cxi_rsrc_limits want = want_of(96);
@@ -212,7 +198,6 @@ static void fit__explain_names_the_holders_largest_first(void **state)
 
 static void fit__explain_names_four_of_many(void **state)
 {
-    (void)state;
     struct cxil_devinfo info = chip_info(3);
     struct cxi_svc_desc services[6];
     struct cxi_rsrc_limits want = want_of(96);
@@ -232,19 +217,13 @@ static void fit__explain_names_four_of_many(void **state)
     free(list);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(fit__an_empty_nic_gives_all_and_no_maximum_above_its_own),
-        cmocka_unit_test(fit__each_resource_is_scaled_back_to_what_is_free),
-        cmocka_unit_test(fit__fewer_tles_than_the_driver_gives_are_none),
-        cmocka_unit_test(fit__services_without_limits_reserve_nothing),
-        cmocka_unit_test(fit__more_reserved_than_there_is_leaves_nothing),
-        cmocka_unit_test(fit__four_services_with_tles_leave_no_pool),
-        cmocka_unit_test(fit__shrink_takes_less_of_the_first_that_does_not_suffice),
-        cmocka_unit_test(fit__shrink_heeds_pools_and_comes_to_an_end),
-        cmocka_unit_test(fit__explain_names_the_holders_largest_first),
-        cmocka_unit_test(fit__explain_names_four_of_many),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(fit__an_empty_nic_gives_all_and_no_maximum_above_its_own),
+          cmocka_unit_test(fit__each_resource_is_scaled_back_to_what_is_free),
+          cmocka_unit_test(fit__fewer_tles_than_the_driver_gives_are_none),
+          cmocka_unit_test(fit__services_without_limits_reserve_nothing),
+          cmocka_unit_test(fit__more_reserved_than_there_is_leaves_nothing),
+          cmocka_unit_test(fit__four_services_with_tles_leave_no_pool),
+          cmocka_unit_test(fit__shrink_takes_less_of_the_first_that_does_not_suffice),
+          cmocka_unit_test(fit__shrink_heeds_pools_and_comes_to_an_end),
+          cmocka_unit_test(fit__explain_names_the_holders_largest_first),
+          cmocka_unit_test(fit__explain_names_four_of_many))

@@ -3,16 +3,8 @@
 
 #include "node/services/holders.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -22,13 +14,11 @@ static char proc[FOLDER_PATH_SIZE];
 
 static int set_up(void **state)
 {
-    (void)state;
     return folder_create(proc);
 }
 
 static int tear_down(void **state)
 {
-    (void)state;
     folder_destroy(proc);
     return 0;
 }
@@ -56,7 +46,6 @@ static const char *describe(uint32_t uid, const char *device)
 
 static void holders__are_who_has_the_nic_open(void **state)
 {
-    (void)state;
     char words[64];
     uint32_t me = (uint32_t)geteuid();
     add_process("4711", "hpl\n", "/dev/cxi1");
@@ -68,14 +57,12 @@ static void holders__are_who_has_the_nic_open(void **state)
 
 static void holders__of_others_do_not_count(void **state)
 {
-    (void)state;
     add_process("4711", "hpl\n", "/dev/cxi1");
     assert_non_null(strstr(describe((uint32_t)geteuid() + 1, "cxi1"), "a process of uid "));
 }
 
 static void holders__are_three_and_so_many_more(void **state)
 {
-    (void)state;
     static const char *const pids[] = {"1", "2", "3", "4", "5"};
     for (size_t i = 0; i < 5; i++)
         add_process(pids[i], "a name of 15 ch\n", "/dev/cxi0");
@@ -85,14 +72,12 @@ static void holders__are_three_and_so_many_more(void **state)
 
 static void holders__have_names_that_are_text(void **state)
 {
-    (void)state;
     add_process("4711", "a\xff\x1b[1m\xc2\x9b~\n", "/dev/cxi0");
     assert_non_null(strstr(describe((uint32_t)geteuid(), "cxi0"), "(a??[1m??~)"));
 }
 
 static void holders__nobody_is_seen(void **state)
 {
-    (void)state;
     assert_string_equal(describe(5588, "cxi0"),
                         "a process of uid 5588, or by operations that the NIC has to end");
     char text[HOLDERS_TEXT_SIZE];
@@ -104,7 +89,6 @@ static void holders__nobody_is_seen(void **state)
 /* With a million descriptors a user would hold up the hooks of all others on the node. */
 static void holders__are_looked_for_so_many_times_only(void **state)
 {
-    (void)state;
     char text[HOLDERS_TEXT_SIZE], path[PATH_SIZE];
     uint32_t me = (uint32_t)geteuid();
     unsigned int looks = 0;
@@ -130,7 +114,6 @@ static void add_status(const char *pid, const char *text)
 
 static void holders__user_lives_in_any_process_of_his(void **state)
 {
-    (void)state;
     add_status("11", "Name:\thpl\nState:\tZ (zombie)\nUid:\t5588\t5588\t5588\t5588\n");
     add_status("12", "Name:\tsh\nState:\tS (sleeping)\nUid:\t0\t0\t0\t0\n");
     add_status("self", "Name:\tsh\nState:\tR (running)\nUid:\t5588\t5588\t5588\t5588\n");

@@ -3,21 +3,15 @@
 
 #include "node/services/variables.h"
 #include "tests/unit/node/chip.h"
+#include "tests/unit/unit.h"
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
 
 /* cxi0 and cxi1, each with the default service and one of uid 5588, VNI 1024: ids 3 and 5. */
 static struct nics nics;
 
 static int set_up(void **state)
 {
-    (void)state;
     static const unsigned int ids[] = {3, 5};
     nics = (struct nics){.count = 2};
     for (unsigned int i = 0; i < 2; i++) {
@@ -31,7 +25,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     free(nics.at[0].services);
     free(nics.at[1].services);
     return 0;
@@ -47,7 +40,6 @@ static int inherit(struct variables *variables, const char *vnis, const char *de
 
 static void inherit__takes_what_is_there(void **state)
 {
-    (void)state;
     struct variables variables;
     struct error err;
     assert_int_equal(inherit(&variables, "1024", "cxi0,cxi1", "3,5", "0x0a", &err), 0);
@@ -66,7 +58,6 @@ static void inherit__takes_what_is_there(void **state)
 
 static void inherit__nothing_is_to_be_cleared(void **state)
 {
-    (void)state;
     struct variables variables;
     struct error err;
     assert_int_equal(inherit(&variables, NULL, NULL, NULL, NULL, &err), 0);
@@ -76,7 +67,6 @@ static void inherit__nothing_is_to_be_cleared(void **state)
 /* Where an outer launcher forgot it (flux-coral2 412). */
 static void inherit__missing_classes_are_found_at_the_services(void **state)
 {
-    (void)state;
     struct variables variables;
     struct error err;
     assert_int_equal(inherit(&variables, "1024", "cxi0", "3", NULL, &err), 0);
@@ -85,7 +75,6 @@ static void inherit__missing_classes_are_found_at_the_services(void **state)
 
 static void inherit__says_what_is_wrong(void **state)
 {
-    (void)state;
     static const struct {
         const char *vnis, *devices, *ids, *classes, *why;
     } wrong[] = {
@@ -123,7 +112,6 @@ static void inherit__says_what_is_wrong(void **state)
 
 static void inherit__a_nic_that_fails_is_no_proof(void **state)
 {
-    (void)state;
     struct variables variables;
     struct error err;
     free(nics.at[0].services);

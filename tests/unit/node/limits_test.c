@@ -3,13 +3,7 @@
  * words. */
 
 #include "tests/unit/node/chip.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* reserved, maximum; the order of enum cxi_rsrc_type: PTE, TXQ, TGQ, EQ, CT, LE, TLE, AC */
 struct golden {
@@ -43,7 +37,6 @@ static const struct golden golden[] = {
 
 static void limits__defaults_are_the_design_s_table(void **state)
 {
-    (void)state;
     struct limits_rules rules = chip_rules();
     for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
         struct cxi_rsrc_limits want;
@@ -57,7 +50,6 @@ static void limits__defaults_are_the_design_s_table(void **state)
 
 static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **state)
 {
-    (void)state;
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
     rules.of[CXI_RSRC_TYPE_TXQ].res = 100;
@@ -72,7 +64,6 @@ static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **
 
 static void limits__nothing_per_core_reserves_nothing(void **state)
 {
-    (void)state;
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
     rules.of[CXI_RSRC_TYPE_TLE].def = 0;
@@ -86,7 +77,6 @@ static void limits__nothing_per_core_reserves_nothing(void **state)
 
 static void limits__a_site_s_maximum_bounds_the_reservation(void **state)
 {
-    (void)state;
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
     rules.of[CXI_RSRC_TYPE_AC].max = 100;
@@ -105,7 +95,6 @@ static char warned[4096];
 
 static int set_up(void **state)
 {
-    (void)state;
     settings_init(&settings);
     warned[0] = '\0';
     return 0;
@@ -128,7 +117,6 @@ static bool apply(const char *text)
 
 static void joblimits__are_of_every_kind_and_resource(void **state)
 {
-    (void)state;
     for (int i = 0; i < LIMITS_COUNT; i++) {
         const struct limits_resource *resource = &limits_resources[i];
         const struct limits_rule *rule = &settings.limits.of[resource->type];
@@ -146,7 +134,6 @@ static void joblimits__are_of_every_kind_and_resource(void **state)
 
 static void joblimits__none_change_nothing(void **state)
 {
-    (void)state;
     struct limits_rules before = settings.limits;
     assert_true(apply(""));
     assert_true(apply(" ,\t,"));
@@ -156,7 +143,6 @@ static void joblimits__none_change_nothing(void **state)
 
 static void joblimits__all_or_nothing(void **state)
 {
-    (void)state;
     assert_true(apply("no_adjust_limits"));
     assert_false(settings.adjust_limits);
     assert_true(apply("res_txqs=3,adjust_limits"));
@@ -167,7 +153,6 @@ static void joblimits__all_or_nothing(void **state)
 /* The site's maximum, also when the job's own stands before it. */
 static void joblimits__go_no_further_than_the_site(void **state)
 {
-    (void)state;
     settings.limits.of[CXI_RSRC_TYPE_TXQ].max = 100;
     assert_false(apply("max_txqs=50,res_txqs=101,max_txqs=100,def_txqs=65535"));
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_TXQ].max, 100);
@@ -181,7 +166,6 @@ static void joblimits__go_no_further_than_the_site(void **state)
 /* Users write them: what cannot be must not stop their jobs, nor drain a node. */
 static void joblimits__that_are_none_are_left_out(void **state)
 {
-    (void)state;
     static const char *const bad[] = {
         "txqs=3",        "res_=3",
         "res_txq=3",     "res_txqs",
@@ -207,18 +191,12 @@ static void joblimits__that_are_none_are_left_out(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(limits__defaults_are_the_design_s_table),
-        cmocka_unit_test(limits__a_fixed_reservation_takes_the_place_of_that_by_cores),
-        cmocka_unit_test(limits__nothing_per_core_reserves_nothing),
-        cmocka_unit_test(limits__a_site_s_maximum_bounds_the_reservation),
-        cmocka_unit_test_setup(joblimits__are_of_every_kind_and_resource, set_up),
-        cmocka_unit_test_setup(joblimits__none_change_nothing, set_up),
-        cmocka_unit_test_setup(joblimits__all_or_nothing, set_up),
-        cmocka_unit_test_setup(joblimits__go_no_further_than_the_site, set_up),
-        cmocka_unit_test_setup(joblimits__that_are_none_are_left_out, set_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(limits__defaults_are_the_design_s_table),
+          cmocka_unit_test(limits__a_fixed_reservation_takes_the_place_of_that_by_cores),
+          cmocka_unit_test(limits__nothing_per_core_reserves_nothing),
+          cmocka_unit_test(limits__a_site_s_maximum_bounds_the_reservation),
+          cmocka_unit_test_setup(joblimits__are_of_every_kind_and_resource, set_up),
+          cmocka_unit_test_setup(joblimits__none_change_nothing, set_up),
+          cmocka_unit_test_setup(joblimits__all_or_nothing, set_up),
+          cmocka_unit_test_setup(joblimits__go_no_further_than_the_site, set_up),
+          cmocka_unit_test_setup(joblimits__that_are_none_are_left_out, set_up))

@@ -3,12 +3,7 @@
 
 #include "node/services/service.h"
 #include "tests/unit/node/chip.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static const uint16_t vnis[] = {1024, 1025};
 
@@ -22,7 +17,6 @@ static struct cxi_svc_desc two_vnis(void)
 
 static void service__is_exact(void **state)
 {
-    (void)state;
     struct cxi_svc_desc service = two_vnis();
     assert_true(service_is_of(&service, 5588, vnis, 2)); /* in any order */
     assert_false(service_is_of(&service, 5589, vnis, 2));
@@ -35,7 +29,6 @@ static void service__is_exact(void **state)
 /* Each thing that makes it somebody else's, alone. */
 static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
 {
-    (void)state;
     struct cxi_svc_desc others[8];
     enum { COUNT = sizeof others / sizeof others[0] };
     for (int i = 0; i < COUNT; i++)
@@ -55,7 +48,6 @@ static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
 
 static void service__the_default_service_is_the_system_s(void **state)
 {
-    (void)state;
     struct cxi_svc_desc service = chip_default_service();
     assert_true(service_is_system(&service));
     service.svc_id = 2;
@@ -66,7 +58,6 @@ static void service__the_default_service_is_the_system_s(void **state)
 
 static void service__finds_by_id(void **state)
 {
-    (void)state;
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(4, 5588, 1024),
                                       two_vnis()};
     struct cxil_svc_list *list = chip_list(services, 3);
@@ -77,7 +68,6 @@ static void service__finds_by_id(void **state)
 
 static void service__traffic_classes_are_the_bits_of_f12(void **state)
 {
-    (void)state;
     struct cxi_svc_desc service = two_vnis();
     assert_int_equal(service_traffic_classes(&service), 0x0a);
     service.tcs[CXI_TC_DEDICATED_ACCESS] = service.tcs[CXI_TC_BULK_DATA] = true;
@@ -88,7 +78,6 @@ static void service__traffic_classes_are_the_bits_of_f12(void **state)
 
 static void service__describes_for_people(void **state)
 {
-    (void)state;
     char text[SERVICE_TEXT_SIZE];
     struct cxi_svc_desc service = two_vnis();
     assert_string_equal(service_describe(&service, text), "uid 5588, VNIs 1025,1024");
@@ -100,15 +89,9 @@ static void service__describes_for_people(void **state)
     assert_string_equal(service_describe(&service, text), "system, VNIs 1,10");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(service__is_exact),
-        cmocka_unit_test(service__whatever_is_less_restricted_is_not_a_job_s),
-        cmocka_unit_test(service__the_default_service_is_the_system_s),
-        cmocka_unit_test(service__finds_by_id),
-        cmocka_unit_test(service__traffic_classes_are_the_bits_of_f12),
-        cmocka_unit_test(service__describes_for_people),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(service__is_exact),
+          cmocka_unit_test(service__whatever_is_less_restricted_is_not_a_job_s),
+          cmocka_unit_test(service__the_default_service_is_the_system_s),
+          cmocka_unit_test(service__finds_by_id),
+          cmocka_unit_test(service__traffic_classes_are_the_bits_of_f12),
+          cmocka_unit_test(service__describes_for_people))

@@ -3,16 +3,10 @@
 
 #include "node/services/nic.h"
 #include "tests/unit/node/driver.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static void nics__are_by_device_number(void **state)
 {
-    (void)state;
     struct nics nics;
     struct error err;
     assert_int_equal(nics_open(&nics, &driver_calls, &err), 0);
@@ -29,7 +23,6 @@ static void nics__are_by_device_number(void **state)
 
 static void nics__none_is_no_error(void **state)
 {
-    (void)state;
     struct nics nics;
     struct error err;
     driver.listed = 0;
@@ -40,7 +33,6 @@ static void nics__none_is_no_error(void **state)
 
 static void nics__one_that_vanishes_is_left_out(void **state)
 {
-    (void)state;
     struct nics nics;
     struct error err;
     driver.vanish = true;
@@ -54,7 +46,6 @@ static void nics__one_that_vanishes_is_left_out(void **state)
 
 static void nics__one_that_cannot_be_opened_has_failed(void **state)
 {
-    (void)state;
     struct nics nics;
     struct error err;
     driver.open_failure = -EIO;
@@ -67,7 +58,6 @@ static void nics__one_that_cannot_be_opened_has_failed(void **state)
 
 static void nics__one_that_does_not_tell_its_services_has_failed(void **state)
 {
-    (void)state;
     struct nics nics;
     struct error err;
     driver.list_failure[0] = -EIO;
@@ -81,14 +71,9 @@ static void nics__one_that_does_not_tell_its_services_has_failed(void **state)
     assert_int_equal(driver.opens, driver.closes);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(nics__are_by_device_number, driver_reset),
-        cmocka_unit_test_setup(nics__none_is_no_error, driver_reset),
-        cmocka_unit_test_setup(nics__one_that_vanishes_is_left_out, driver_reset),
-        cmocka_unit_test_setup(nics__one_that_cannot_be_opened_has_failed, driver_reset),
-        cmocka_unit_test_setup(nics__one_that_does_not_tell_its_services_has_failed, driver_reset),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup(nics__are_by_device_number, driver_reset),
+          cmocka_unit_test_setup(nics__none_is_no_error, driver_reset),
+          cmocka_unit_test_setup(nics__one_that_vanishes_is_left_out, driver_reset),
+          cmocka_unit_test_setup(nics__one_that_cannot_be_opened_has_failed, driver_reset),
+          cmocka_unit_test_setup(nics__one_that_does_not_tell_its_services_has_failed,
+                                 driver_reset))

@@ -2,24 +2,16 @@
 /* What the node remembers of what it made (F3, F10). */
 
 #include "node/record/note.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 static char folder[64];
 static struct statedir dir;
 
 static int set_up(void **state)
 {
-    (void)state;
     struct error err;
     char path[80];
     snprintf(folder, sizeof folder, "/tmp/node_note_XXXXXX");
@@ -31,7 +23,6 @@ static int set_up(void **state)
 
 static int tear_down(void **state)
 {
-    (void)state;
     char command[96];
     statedir_close(&dir);
     snprintf(command, sizeof command, "rm -rf %s", folder);
@@ -64,7 +55,6 @@ static void write_file(const char *name, const char *text)
 
 static void note__comes_back_as_it_was(void **state)
 {
-    (void)state;
     struct error err;
     struct note note = example(4711, "f17"), back;
     assert_int_equal(note_write(&dir, &note, &err), 0);
@@ -91,7 +81,6 @@ static void note__comes_back_as_it_was(void **state)
 
 static void note__of_an_earlier_start_is_not_current(void **state)
 {
-    (void)state;
     struct note note = example(1, "f1");
     snprintf(note.boot, sizeof note.boot, "11111111-2222-3333-4444-555555555555");
     assert_false(note_is_current(&note));
@@ -100,7 +89,6 @@ static void note__of_an_earlier_start_is_not_current(void **state)
 /* I1: what is told later has a higher order, by the clock and past it. */
 static void note__is_owed_in_order(void **state)
 {
-    (void)state;
     struct note note = example(1, "f1");
     note.owed = false;
     note_owe(&note);
@@ -127,7 +115,6 @@ static unsigned int mode_of(const char *name)
  * everybody. */
 static void notes__are_for_nobody_else_to_read(void **state)
 {
-    (void)state;
     struct error err;
     struct notes notes;
     struct statedir again;
@@ -159,7 +146,6 @@ static void notes__are_for_nobody_else_to_read(void **state)
 /* F9: with growing pauses, up to an hour. */
 static void note__is_due_after_growing_pauses(void **state)
 {
-    (void)state;
     struct error err;
     struct note note = example(1, "f1"), back;
     const int64_t begin = 5000, hour = 3600 * 1000;
@@ -182,7 +168,6 @@ static void note__is_due_after_growing_pauses(void **state)
 
 static void note__reports_have_words(void **state)
 {
-    (void)state;
     assert_null(note_report_word(NOTE_INTENDED));
     assert_string_equal(note_report_word(NOTE_MADE), "created");
     assert_string_equal(note_report_word(NOTE_LINGERING), "lingering");
@@ -191,7 +176,6 @@ static void note__reports_have_words(void **state)
 
 static void note__what_it_never_wrote_is_refused(void **state)
 {
-    (void)state;
     struct note note = example(4711, "f17"), back;
     char *whole = note_format(&note);
     struct error err;
@@ -225,7 +209,6 @@ static void note__what_it_never_wrote_is_refused(void **state)
 
 static void notes__are_by_number_and_damaged_ones_are_counted(void **state)
 {
-    (void)state;
     struct error err;
     struct notes notes;
     const uint64_t numbers[] = {20, 3, 100};
@@ -253,7 +236,6 @@ static void notes__are_by_number_and_damaged_ones_are_counted(void **state)
 
 static void notes__gone_and_old_ones_hold_nothing(void **state)
 {
-    (void)state;
     struct error err;
     struct notes notes;
     struct note gone = example(1, "f1"), old = example(2, "f2");
@@ -269,7 +251,6 @@ static void notes__gone_and_old_ones_hold_nothing(void **state)
 
 static void notes__of_no_folder_are_none(void **state)
 {
-    (void)state;
     struct error err;
     struct notes notes;
     struct statedir none;
@@ -285,7 +266,6 @@ static void notes__of_no_folder_are_none(void **state)
 /* Only one process at a time changes a job's services, or allocates. */
 static void notes__other_of_the_owner_is_one_that_has_services(void **state)
 {
-    (void)state;
     struct note at[] = {example(1, "f17"), example(2, "f18")};
     const struct notes notes = {.count = 2, .at = at};
     at[0].state = NOTE_LINGERING;
@@ -306,7 +286,6 @@ static void notes__other_of_the_owner_is_one_that_has_services(void **state)
 
 static void notes__lingering_with_a_vni(void **state)
 {
-    (void)state;
     struct note at[] = {example(1, "f17")};
     const struct notes notes = {.count = 1, .at = at};
     struct claim claim = {.number = 2, .vni_count = 2, .vnis = {7, 1025}};
@@ -324,7 +303,6 @@ static void notes__lingering_with_a_vni(void **state)
 
 static void statedir__locks_exclude_by_number(void **state)
 {
-    (void)state;
     struct error err;
     struct statedir other;
     assert_int_equal(statedir_open(&other, dir.path, true, &err), 0);

@@ -3,14 +3,7 @@
 
 #include "core/reservation/record.h"
 #include "node/settings.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 static struct settings settings;
 
@@ -29,7 +22,6 @@ static char *parse(const char *text, unsigned int *count)
 
 static void settings__have_defaults(void **state)
 {
-    (void)state;
     settings_init(&settings);
     assert_string_equal(settings.url, "");
     assert_string_equal(settings.spool, "/var/lib/mcast-node");
@@ -37,6 +29,7 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.timeout_ms, 30000);
     assert_int_equal(settings.epilog_ms, 5000);
     assert_int_equal(settings.housekeeping_ms, 300000);
+    assert_int_equal(settings.missed_ms, 30 * 60000);
     assert_true(settings.report);
     assert_true(settings.single_node);
     assert_true(settings.adjust_limits);
@@ -53,7 +46,6 @@ static void settings__have_defaults(void **state)
 
 static void settings__read_every_kind(void **state)
 {
-    (void)state;
     unsigned int count;
     char *faults = parse("# a comment\n; another\n\n"
                          "url = https://mgmt1:7470\n"
@@ -89,7 +81,6 @@ static void settings__read_every_kind(void **state)
 
 static void settings__name_every_fault(void **state)
 {
-    (void)state;
     unsigned int count;
     char *faults = parse("urll = x\nreport = maybe\ncluster = El-Cap\n\nspool = relative\n"
                          "min_nics = 17\ntimeout = 5\ntraffic_classes = fast\nreport\n"
@@ -116,7 +107,6 @@ static void settings__name_every_fault(void **state)
 
 static void settings__durations_are_bounded(void **state)
 {
-    (void)state;
     int64_t ms = -1;
     assert_true(settings_duration("0s", 0, &ms));
     assert_int_equal(ms, 0);
@@ -131,7 +121,6 @@ static void settings__durations_are_bounded(void **state)
 /* The sample, its comments taken off, is all of the defaults. */
 static void settings__the_sample_is_what_it_says(void **state)
 {
-    (void)state;
     char *sample = NULL, *bare = NULL;
     size_t size = 0, bare_size = 0;
     FILE *out = open_memstream(&sample, &size);
@@ -150,7 +139,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 24 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 25 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);
@@ -159,14 +148,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     free(bare);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings__have_defaults),
-        cmocka_unit_test(settings__read_every_kind),
-        cmocka_unit_test(settings__name_every_fault),
-        cmocka_unit_test(settings__durations_are_bounded),
-        cmocka_unit_test(settings__the_sample_is_what_it_says),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(settings__have_defaults), cmocka_unit_test(settings__read_every_kind),
+          cmocka_unit_test(settings__name_every_fault),
+          cmocka_unit_test(settings__durations_are_bounded),
+          cmocka_unit_test(settings__the_sample_is_what_it_says))

@@ -3,13 +3,7 @@
 
 #include "node/services/variables.h"
 #include "tests/unit/node/chip.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* The example of the Flux Slingshot design. */
 static struct variables example(void)
@@ -41,7 +35,6 @@ static void expect(const struct variables *variables, enum variables_format form
 
 static void variables__are_those_of_the_design_s_example(void **state)
 {
-    (void)state;
     struct variables variables = example();
     EXPECT(&variables, VARIABLES_SH,
            "export SLINGSHOT_VNIS='4034'\n"
@@ -69,7 +62,6 @@ static void variables__are_those_of_the_design_s_example(void **state)
 
 static void variables__clear_unsets(void **state)
 {
-    (void)state;
     struct variables variables = {.clear = true};
     EXPECT(&variables, VARIABLES_SH,
            "unset SLINGSHOT_VNIS\nunset SLINGSHOT_DEVICES\nunset SLINGSHOT_SVC_IDS\n"
@@ -87,7 +79,6 @@ static void variables__clear_unsets(void **state)
  * what FI_PROVIDER_PATH names (S4). */
 static void variables__of_tasks(void **state)
 {
-    (void)state;
     struct variables variables = {
         .clear = true,
         .tasks = json_pack("{ss ss ss ss ss ss ss ss}", "FI_CXI_COLL_JOB_ID", "elcap-1",
@@ -107,7 +98,6 @@ static void variables__of_tasks(void **state)
 
 static void variables__classes_are_those_of_all_nics(void **state)
 {
-    (void)state;
     struct variables variables = {.vni_count = 2, .vnis = {1024, 1025}};
     struct cxi_svc_desc service = chip_service(2, 5588, 1024);
     service.tcs[CXI_TC_DEDICATED_ACCESS] = true;
@@ -123,21 +113,13 @@ static void variables__classes_are_those_of_all_nics(void **state)
 
 static void variables__formats_have_words(void **state)
 {
-    (void)state;
     assert_int_equal(variables_format_from_word("slurm"), VARIABLES_SLURM);
     assert_int_equal(variables_format_from_word("null"), VARIABLES_NULL);
     assert_int_equal(variables_format_from_word(""), VARIABLES_NONE);
     assert_int_equal(variables_format_from_word("csh"), VARIABLES_NONE);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(variables__are_those_of_the_design_s_example),
-        cmocka_unit_test(variables__clear_unsets),
-        cmocka_unit_test(variables__of_tasks),
-        cmocka_unit_test(variables__classes_are_those_of_all_nics),
-        cmocka_unit_test(variables__formats_have_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(variables__are_those_of_the_design_s_example),
+          cmocka_unit_test(variables__clear_unsets), cmocka_unit_test(variables__of_tasks),
+          cmocka_unit_test(variables__classes_are_those_of_all_nics),
+          cmocka_unit_test(variables__formats_have_words))

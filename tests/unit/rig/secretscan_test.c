@@ -1,22 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include "mock-fm/http/tokens.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/process.h"
 #include "tests/system/rig/secretscan.h"
+#include "tests/unit/unit.h"
 #include "tokens/issuer.h"
 
 /* The search for secrets in all that the programs wrote must be able to find one (B8). */
@@ -78,7 +70,6 @@ enum { MAKERS = sizeof makers / sizeof makers[0] };
 /* Each as the programs make it today: a new form of one shows here. */
 static void secretscan__knows_each_secret_by_its_form(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < MAKERS; i++) {
         char text[TEXT_SIZE], page[2 * TEXT_SIZE];
         struct secretscan found = {0};
@@ -94,7 +85,6 @@ static void secretscan__knows_each_secret_by_its_form(void **state)
 
 static void secretscan__takes_nothing_else_for_one(void **state)
 {
-    (void)state;
     static const char *const harmless[] = {
         "",
         "sess-unknown sess-0123456789abcdef",
@@ -122,7 +112,6 @@ static void make_folder(char folder[FOLDER_PATH_SIZE])
 
 static void secretscan__lets_secrets_stand_where_they_belong(void **state)
 {
-    (void)state;
     static const char *const homes[] = {"fm.state", "fm.state.new", "client-secret", "ctl.3.token",
                                         "mgmt1.key"};
     char folder[FOLDER_PATH_SIZE], path[128], text[TEXT_SIZE];
@@ -140,7 +129,6 @@ static void secretscan__lets_secrets_stand_where_they_belong(void **state)
 
 static void secretscan__finds_what_the_folders_own_passwords_are(void **state)
 {
-    (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
     make_folder(folder);
     assert_int_equal(folder_write(folder, "mcastd.log", 0600, "login: cxi:" PASSWORD "\n"), 0);
@@ -192,7 +180,6 @@ static void run_with_title(const char *title)
 /* The rig's own end of a test: with a token left in a log, a database or a title it fails. */
 static void secretscan__fails_the_test(void **state)
 {
-    (void)state;
     for (size_t i = 0; i < MAKERS; i++) {
         static const char *const names[] = {"mcastd.log", "state.db-wal", "ctl.0"};
         char folder[FOLDER_PATH_SIZE], text[TEXT_SIZE], path[128];
@@ -209,14 +196,8 @@ static void secretscan__fails_the_test(void **state)
     assert_int_equal(ended_by(run_with_title, "--token-file=passwd"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(secretscan__knows_each_secret_by_its_form),
-        cmocka_unit_test(secretscan__takes_nothing_else_for_one),
-        cmocka_unit_test(secretscan__lets_secrets_stand_where_they_belong),
-        cmocka_unit_test(secretscan__finds_what_the_folders_own_passwords_are),
-        cmocka_unit_test(secretscan__fails_the_test),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(secretscan__knows_each_secret_by_its_form),
+          cmocka_unit_test(secretscan__takes_nothing_else_for_one),
+          cmocka_unit_test(secretscan__lets_secrets_stand_where_they_belong),
+          cmocka_unit_test(secretscan__finds_what_the_folders_own_passwords_are),
+          cmocka_unit_test(secretscan__fails_the_test))

@@ -4,16 +4,8 @@
 #include "deploy/slurm/spank/fetch.h"
 #include "deploy/slurm/spank/program.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { PATH_SIZE = 128, DEADLINE_MS = 60000 };
@@ -25,7 +17,6 @@ static struct fetched fetched;
 
 static int setup(void **state)
 {
-    (void)state;
     assert_int_equal(folder_create(folder), 0);
     settings = (struct settings){
         .grants = folder,
@@ -38,7 +29,6 @@ static int setup(void **state)
 
 static int teardown(void **state)
 {
-    (void)state;
     folder_destroy(folder);
     return 0;
 }
@@ -73,7 +63,6 @@ static void ask_for(int64_t ms)
 
 static void fetch__what_prolog_left_is_all(void **state)
 {
-    (void)state;
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'");
     assert_int_equal(write_grant("FI_CXI_COLL_JOB_ID=elcap-17"), 0);
     ask_for(DEADLINE_MS);
@@ -85,7 +74,6 @@ static void fetch__what_prolog_left_is_all(void **state)
 
 static void fetch__programs_are_asked_else(void **state)
 {
-    (void)state;
     settings.url = "https://broker";
     settings.node_config = "/etc/node.conf";
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=%s\\0' \"$*\"");
@@ -103,7 +91,6 @@ static void fetch__programs_are_asked_else(void **state)
 
 static void fetch__a_job_of_nobodys(void **state)
 {
-    (void)state;
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'; exit 3");
     play("mcast-node", "exit 3");
     ask_for(DEADLINE_MS);
@@ -115,7 +102,6 @@ static void fetch__a_job_of_nobodys(void **state)
 
 static void fetch__says_why_not(void **state)
 {
-    (void)state;
     play("mcastctl",
          "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; echo mcastctl: nobody listens >&2; exit 4");
     play("mcast-node", "echo mcast-node: no service of job 17 >&2; exit 1");
@@ -130,7 +116,6 @@ static void fetch__says_why_not(void **state)
 /* A node without Slingshot, or with the hooks of another: nothing that a user has to read. */
 static void fetch__no_programs(void **state)
 {
-    (void)state;
     play("mcast-node", "echo mcast-node: what configuration >&2; exit 2");
     ask_for(DEADLINE_MS);
     assert_false(fetched.collectives);
@@ -141,7 +126,6 @@ static void fetch__no_programs(void **state)
 
 static void fetch__in_time_or_not(void **state)
 {
-    (void)state;
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; exec sleep 1000");
     play("mcast-node", "exec sleep 1000");
     ask_for(200);
@@ -153,7 +137,6 @@ static void fetch__in_time_or_not(void **state)
 /* What does not come whole is not taken: neither a cut line nor a flood. */
 static void fetch__garbage(void **state)
 {
-    (void)state;
     play("mcastctl", "printf FI_CXI_COLL_JOB_ID=elcap-17");
     play("mcast-node", "while :; do printf 'SLINGSHOT_VNIS=1\\0'; done");
     ask_for(DEADLINE_MS);
@@ -166,7 +149,6 @@ static void fetch__garbage(void **state)
 /* What must not be believed is as good as not there. */
 static void fetch__a_file_that_others_can_write(void **state)
 {
-    (void)state;
     play("mcastctl", "exit 3");
     char path[PATH_SIZE];
     assert_int_equal(write_grant("FI_CXI_COLL_JOB_ID=elcap-17"), 0);
@@ -192,7 +174,6 @@ static void expect_reason(const char *script, const char *expected)
 
 static void fetch__why_there_are_none(void **state)
 {
-    (void)state;
     expect_reason("echo VNIs 1; echo Hardware collectives denied: no room; echo Created now",
                   "denied: no room");
     expect_reason("echo \"Hardware collectives $*\"", "show --cluster elcap 17");
@@ -207,18 +188,12 @@ static void fetch__why_there_are_none(void **state)
                   "000000000000000");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(fetch__what_prolog_left_is_all, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__programs_are_asked_else, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__a_job_of_nobodys, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__says_why_not, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__no_programs, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__in_time_or_not, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__why_there_are_none, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__garbage, setup, teardown),
-        cmocka_unit_test_setup_teardown(fetch__a_file_that_others_can_write, setup, teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(fetch__what_prolog_left_is_all, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__programs_are_asked_else, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__a_job_of_nobodys, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__says_why_not, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__no_programs, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__in_time_or_not, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__why_there_are_none, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__garbage, setup, teardown),
+          cmocka_unit_test_setup_teardown(fetch__a_file_that_others_can_write, setup, teardown))

@@ -3,16 +3,8 @@
 
 #include "deploy/slurm/spank/grant.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,14 +18,12 @@ static int take(const char *text, size_t length)
 
 static int setup(void **state)
 {
-    (void)state;
     grant_forget(&grant);
     return 0;
 }
 
 static void grant__values(void **state)
 {
-    (void)state;
     static const char text[] = "SLINGSHOT_VNIS=1024,1025\0FI_CXI_COLL_JOB_ID=elcap-1\0"
                                "FI_CXI_COLL_MCAST_TOKEN=a=b\nc\0FI_CXI_COLL_FABRIC_MGR_URL=";
     assert_int_equal(take(text, sizeof text), 0);
@@ -47,7 +37,6 @@ static void grant__values(void **state)
 
 static void grant__comes_in_pieces(void **state)
 {
-    (void)state;
     static const char first[] = "FI_CXI_COLL_JOB_ID=a-1\0FI_CXI_COLL_MCAST_TOKEN=t";
     static const char second[] = "FI_CXI_COLL_FABRIC_MGR_URL=u\0FI_CXI_COLL_JOB_ID=a-2";
     assert_int_equal(take(first, sizeof first), 0);
@@ -62,7 +51,6 @@ static void grant__comes_in_pieces(void **state)
 /* S4: of a job on Omni-Path; neither settings nor keys are what hwcoll=off takes away. */
 static void grant__omnipath(void **state)
 {
-    (void)state;
     static const char text[] =
         "FI_OPX_UUID=00ff\0FI_PSM3_UUID=00-ff\0FI_OPX_PKEY=0x8001\0"
         "PSM3_PKEY=0x8002\0FI_OPX_SL=3\0FI_OPX_HFI_SELECT=numa:0:0,numa:1:1\0"
@@ -93,7 +81,6 @@ static const char *chosen(const char *text, unsigned which, unsigned count)
 
 static void grant__one_vni(void **state)
 {
-    (void)state;
     assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 1, 3), "1024");
     assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 2, 3), "7");
     assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 3, 3), "65535");
@@ -105,7 +92,6 @@ static void grant__one_vni(void **state)
 
 static void grant__other_names(void **state)
 {
-    (void)state;
     static const char text[] = "LD_PRELOAD=/tmp/x.so\0FI_CXI_COLL_JOB_ID2=a\0=x\0=\0"
                                " SLINGSHOT_VNIS=1\0SLINGSHOT_VNI=1\0FI_CXI_COLL_JOB_I=D=1";
     assert_int_equal(take(text, sizeof text), 0);
@@ -115,7 +101,6 @@ static void grant__other_names(void **state)
 
 static void grant__halves(void **state)
 {
-    (void)state;
     assert_int_equal(take("", 0), 0);
     assert_int_equal(take("SLINGSHOT_VNIS=10", 17), ERROR_INVALID);
     assert_int_equal(take("SLINGSHOT_VNIS=10\0SLINGSHOT_TCS", 32), ERROR_INVALID);
@@ -139,7 +124,6 @@ static void write_file(const char *path, const char *text, size_t size)
 
 static void grant__files(void **state)
 {
-    (void)state;
     char folder[FOLDER_PATH_SIZE], path[128], link[128];
     assert_int_equal(folder_create(folder), 0);
     folder_path(path, sizeof path, folder, "17");
@@ -163,7 +147,6 @@ static void grant__files(void **state)
 
 static void grant__large_files(void **state)
 {
-    (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
     static char text[GRANT_SIZE];
     assert_int_equal(folder_create(folder), 0);
@@ -179,7 +162,6 @@ static void grant__large_files(void **state)
 /* A root whose files are another user's believes nobody but root. */
 static void grant__others_files(void **state)
 {
-    (void)state;
     char folder[FOLDER_PATH_SIZE], path[128];
     if (geteuid() != 0)
         skip();
@@ -193,7 +175,6 @@ static void grant__others_files(void **state)
 
 static void grant__whose(void **state)
 {
-    (void)state;
     assert_true(grant_is_of("elcap-17", "elcap", 17));
     assert_true(grant_is_of("elcap-17", "", 17));
     assert_false(grant_is_of("elcap-17", "elca", 17));
@@ -209,7 +190,6 @@ static void grant__whose(void **state)
 /* Slurm numbers those of its steps that have names from the end (slurm.h). */
 static void grant__steps(void **state)
 {
-    (void)state;
     char out[GRANT_STEP_SIZE];
     assert_string_equal(grant_step(0, out), "0");
     assert_string_equal(grant_step(4294967000U, out), "4294967000");
@@ -218,20 +198,12 @@ static void grant__steps(void **state)
     assert_string_equal(grant_step(0xfffffffcU, out), "extern");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(grant__values, setup),
-        cmocka_unit_test_setup(grant__comes_in_pieces, setup),
-        cmocka_unit_test_setup(grant__omnipath, setup),
-        cmocka_unit_test_setup(grant__one_vni, setup),
-        cmocka_unit_test_setup(grant__other_names, setup),
-        cmocka_unit_test_setup(grant__halves, setup),
-        cmocka_unit_test_setup(grant__files, setup),
-        cmocka_unit_test_setup(grant__large_files, setup),
-        cmocka_unit_test_setup(grant__others_files, setup),
-        cmocka_unit_test(grant__whose),
-        cmocka_unit_test(grant__steps),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup(grant__values, setup),
+          cmocka_unit_test_setup(grant__comes_in_pieces, setup),
+          cmocka_unit_test_setup(grant__omnipath, setup),
+          cmocka_unit_test_setup(grant__one_vni, setup),
+          cmocka_unit_test_setup(grant__other_names, setup),
+          cmocka_unit_test_setup(grant__halves, setup), cmocka_unit_test_setup(grant__files, setup),
+          cmocka_unit_test_setup(grant__large_files, setup),
+          cmocka_unit_test_setup(grant__others_files, setup), cmocka_unit_test(grant__whose),
+          cmocka_unit_test(grant__steps))

@@ -2,15 +2,7 @@
 /* The words of --mcast: what is taken, what is refused and how (F2, F12, F14). */
 
 #include "deploy/slurm/spank/options.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <string.h>
+#include "tests/unit/unit.h"
 
 static void takes(const char *text, enum options_hwcoll hwcoll, bool of_job)
 {
@@ -33,7 +25,6 @@ static void refuses(const char *text, const char *word)
 
 static void options__words(void **state)
 {
-    (void)state;
     takes("hwcoll=on", OPTIONS_HWCOLL_ON, false);
     takes("hwcoll=off", OPTIONS_HWCOLL_OFF, false);
     takes("hwcoll=auto", OPTIONS_HWCOLL_AUTO, false);
@@ -49,7 +40,6 @@ static void options__words(void **state)
 
 static void options__wrong_values(void **state)
 {
-    (void)state;
     refuses("vnis=5", "vnis=5: a job can have 0 to 4");
     refuses("vnis=", "0 to 4");
     refuses("vnis", "0 to 4");
@@ -73,7 +63,6 @@ static void options__wrong_values(void **state)
 
 static void options__wrong_words(void **state)
 {
-    (void)state;
     refuses("", "nothing is said");
     refuses(",", "''");
     refuses("vnis=1,", "''");
@@ -87,7 +76,6 @@ static void options__wrong_words(void **state)
 /* They go on through environments and shells. */
 static void options__wrong_letters(void **state)
 {
-    (void)state;
     refuses("vnis=1;reboot", "letters");
     refuses("vnis=$(id)", "letters");
     refuses("vnis=1 ", "letters");
@@ -98,7 +86,6 @@ static void options__wrong_letters(void **state)
 
 static void options__lengths(void **state)
 {
-    (void)state;
     char text[OPTIONS_TEXT_MAX + 2];
     memset(text, 'a', sizeof text - 1);
     text[sizeof text - 1] = '\0';
@@ -125,7 +112,6 @@ static void options__lengths(void **state)
 
 static void options__of_a_step(void **state)
 {
-    (void)state;
     assert_true(options_step_fits("hwcoll=off", NULL));
     assert_true(options_step_fits("hwcoll=off", "hwcoll=on,vnis=2"));
     assert_true(options_step_fits("vnis=2,hwcoll=off", "hwcoll=on,vnis=2"));
@@ -136,12 +122,6 @@ static void options__of_a_step(void **state)
     assert_false(options_step_fits("vnis=2,tc=bulk_data", "vnis=2"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(options__words),       cmocka_unit_test(options__wrong_values),
-        cmocka_unit_test(options__wrong_words), cmocka_unit_test(options__wrong_letters),
-        cmocka_unit_test(options__lengths),     cmocka_unit_test(options__of_a_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(options__words), cmocka_unit_test(options__wrong_values),
+          cmocka_unit_test(options__wrong_words), cmocka_unit_test(options__wrong_letters),
+          cmocka_unit_test(options__lengths), cmocka_unit_test(options__of_a_step))

@@ -4,19 +4,10 @@
 
 #include "deploy/slurm/spank/program.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -40,7 +31,6 @@ static int run(const char *script)
 
 static void program__output_and_status(void **state)
 {
-    (void)state;
     assert_int_equal(run("echo one; echo two; echo no >&2; echo more >&2; exit 3"), 3);
     assert_string_equal(text, "one\ntwo\n");
     assert_int_equal(output.length, 8);
@@ -52,7 +42,6 @@ static void program__output_and_status(void **state)
 
 static void program__is_not_there(void **state)
 {
-    (void)state;
     const char *const argv[] = {"/nowhere/mcastctl", NULL};
     output = (struct program_output){.text = text, .size = sizeof text};
     assert_int_equal(program_run(argv, program_now_ms() + LONG_MS, &output), PROGRAM_NONE);
@@ -62,7 +51,6 @@ static void program__is_not_there(void **state)
 /* The user's environment is not handed on, nor is a descriptor of slurmstepd's. */
 static void program__sees_nothing_of_ours(void **state)
 {
-    (void)state;
     /* As a careless caller does, not O_CLOEXEC; a shell has its own reasons for low ones. */
     int open_one = fcntl(STDERR_FILENO, F_DUPFD, 77);
     assert_true(open_one >= 77);
@@ -91,7 +79,6 @@ static bool is_gone(void *arg)
 
 static void program__too_long(void **state)
 {
-    (void)state;
     assert_int_equal(run_for("sleep 1000 & echo $!; wait", 500), PROGRAM_STOPPED);
     int child = atoi(text); /* 0: it did not come that far */
     assert_true(child == 0 || await(is_gone, &child, AWAIT_DEADLINE_MS));
@@ -103,7 +90,6 @@ static void program__too_long(void **state)
 
 static void program__says_too_much(void **state)
 {
-    (void)state;
     assert_int_equal(run("yes"), PROGRAM_STOPPED);
     assert_int_equal(output.length, sizeof text - 1);
     assert_int_equal(run("i=0; while [ $i -lt 20000 ]; do echo $i; i=$((i+1)); done >&2; echo end"),
@@ -116,7 +102,6 @@ static void program__says_too_much(void **state)
  * still. The program must not get at those. */
 static void program__is_the_user_alone(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     assert_int_equal(setegid(USER), 0);
@@ -129,15 +114,6 @@ static void program__is_the_user_alone(void **state)
                               "Gid:\t12345\t12345\t12345\t12345\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(program__output_and_status),
-        cmocka_unit_test(program__is_not_there),
-        cmocka_unit_test(program__sees_nothing_of_ours),
-        cmocka_unit_test(program__too_long),
-        cmocka_unit_test(program__says_too_much),
-        cmocka_unit_test(program__is_the_user_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(program__output_and_status), cmocka_unit_test(program__is_not_there),
+          cmocka_unit_test(program__sees_nothing_of_ours), cmocka_unit_test(program__too_long),
+          cmocka_unit_test(program__says_too_much), cmocka_unit_test(program__is_the_user_alone))

@@ -4,17 +4,8 @@
 
 #include "deploy/slurm/spank/settings.h"
 #include "tests/system/rig/folder.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PLUGIN "usr/" LIBDIR "/slurm/mcast_spank.so"
@@ -34,7 +25,6 @@ static int read_one(const char *word, struct error *err)
 
 static void settings__defaults(void **state)
 {
-    (void)state;
     assert_int_equal(settings_read(&settings, "", 0, NULL, NULL), 0);
     assert_string_equal(settings.grants, "/run/mcast-slurm");
     assert_null(settings.cluster);
@@ -46,7 +36,6 @@ static void settings__defaults(void **state)
 
 static void settings__words(void **state)
 {
-    (void)state;
     char cluster[] = "cluster=elcap", url[] = "url=https://a:1/?x=y", timeout[] = "timeout=60000",
          node[] = "mcast_node=/x/mcast-node";
     char *words[] = {cluster, url, timeout, node};
@@ -60,7 +49,6 @@ static void settings__words(void **state)
 /* A mistake keeps no job from running. */
 static void settings__mistakes(void **state)
 {
-    (void)state;
     static const char *const wrong[] = {
         "timeout=0",   "timeout=60001", "timeout=-1", "timeout=2s", "timeout=", "timeout",
         "grants=",     "grants",        "cluste=a",   "",           "=",        "=x",
@@ -85,7 +73,6 @@ static void run(const char *command)
 
 static int install(void **state)
 {
-    (void)state;
     assert_int_equal(folder_create(folder), 0);
     run("mkdir -p usr/" LIBDIR "/slurm usr/" BINDIR " usr/" LIBEXECDIR "/mcastd elsewhere && "
         "touch " PLUGIN " && cd usr/" BINDIR " && "
@@ -96,7 +83,6 @@ static int install(void **state)
 
 static int uninstall(void **state)
 {
-    (void)state;
     folder_destroy(folder);
     return 0;
 }
@@ -117,7 +103,6 @@ static void expect_program(const char *found, const char *name)
 /* Sites put a link into Slurm's PluginDir. */
 static void programs__are_beside_the_plugin(void **state)
 {
-    (void)state;
     run("ln -s ../" PLUGIN " elsewhere/link.so");
     static const char *const plugins[] = {PLUGIN, "elsewhere/link.so"};
     for (size_t i = 0; i < 2; i++) {
@@ -132,7 +117,6 @@ static void programs__are_beside_the_plugin(void **state)
  * srun, is none of ours. */
 static void programs__are_as_configured_else(void **state)
 {
-    (void)state;
     run("touch elsewhere/mcast_spank.so");
     read_of("elsewhere/mcast_spank.so");
     assert_string_equal(settings.mcastctl, CONFIGURED "/mcastctl");
@@ -146,14 +130,7 @@ static void programs__are_as_configured_else(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(settings__defaults),
-        cmocka_unit_test(settings__words),
-        cmocka_unit_test(settings__mistakes),
-        cmocka_unit_test_setup_teardown(programs__are_beside_the_plugin, install, uninstall),
-        cmocka_unit_test_setup_teardown(programs__are_as_configured_else, install, uninstall),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(settings__defaults), cmocka_unit_test(settings__words),
+          cmocka_unit_test(settings__mistakes),
+          cmocka_unit_test_setup_teardown(programs__are_beside_the_plugin, install, uninstall),
+          cmocka_unit_test_setup_teardown(programs__are_as_configured_else, install, uninstall))

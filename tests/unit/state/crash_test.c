@@ -131,11 +131,5 @@ static void acknowledged__is_there_after_a_kill(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(acknowledged__is_there_after_a_kill, fixture_setup,
-                                        fixture_teardown),
-    };
-    return cmocka_run_group_tests_name("state_crash", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(acknowledged__is_there_after_a_kill, fixture_setup,
+                                          fixture_teardown))

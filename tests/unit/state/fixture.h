@@ -4,16 +4,10 @@
 /* A folder with a store, commits that are waited for, and what a store loads as lines of text. */
 
 #include "state/store.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <cmocka.h>
 #include <dirent.h>
 #include <poll.h>
 #include <unistd.h>

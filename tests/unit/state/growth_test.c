@@ -99,11 +99,5 @@ static void log__is_cut_when_its_reader_has_ended(void **state)
 
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_FILE(disk__holds_what_is_live_however_many_were),
-        ON_FILE(log__is_cut_when_its_reader_has_ended),
-    };
-    return cmocka_run_group_tests_name("state_growth", tests, NULL, NULL);
-}
+UNIT_MAIN(ON_FILE(disk__holds_what_is_live_however_many_were),
+          ON_FILE(log__is_cut_when_its_reader_has_ended))

@@ -178,14 +178,6 @@ static void close__forgets_what_lies_ready(void **state)
 #test, test, fixture_setup, fixture_teardown, (void *)&keeper_sqlite                       \
     }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SQLITE(offers__are_written_once_and_in_order),
-        ON_SQLITE(offer__is_taken_without_its_owner),
-        ON_SQLITE(offer__is_withdrawn_to_grow),
-        ON_SQLITE(offer__is_not_taken_after_a_failure),
-        ON_SQLITE(close__forgets_what_lies_ready),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SQLITE(offers__are_written_once_and_in_order),
+          ON_SQLITE(offer__is_taken_without_its_owner), ON_SQLITE(offer__is_withdrawn_to_grow),
+          ON_SQLITE(offer__is_not_taken_after_a_failure), ON_SQLITE(close__forgets_what_lies_ready))

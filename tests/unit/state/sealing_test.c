@@ -322,21 +322,12 @@ static void key__open_to_others_is_refused(void **state)
 
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_FILE(token__comes_back),
-        ON_FILE(token__is_in_no_file),
-        ON_FILE(token__moved_to_another_row_is_refused),
-        ON_FILE(token__that_was_tampered_with_is_refused),
-        ON_FILE(job_key__comes_back_and_is_in_no_file),
-        ON_FILE(job_key__is_no_token),
-        ON_FILE(job_key__needs_the_key_file),
-        ON_FILE(key__missing_is_made_while_nothing_is_sealed),
-        ON_FILE(key__missing_is_refused_while_something_is_sealed),
-        ON_FILE(key__lost_for_good_is_gone_on_without),
-        ON_FILE(key__of_another_ledger_is_refused),
-        ON_FILE(key__open_to_others_is_refused),
-    };
-    return cmocka_run_group_tests_name("state_sealing", tests, NULL, NULL);
-}
+UNIT_MAIN(ON_FILE(token__comes_back), ON_FILE(token__is_in_no_file),
+          ON_FILE(token__moved_to_another_row_is_refused),
+          ON_FILE(token__that_was_tampered_with_is_refused),
+          ON_FILE(job_key__comes_back_and_is_in_no_file), ON_FILE(job_key__is_no_token),
+          ON_FILE(job_key__needs_the_key_file),
+          ON_FILE(key__missing_is_made_while_nothing_is_sealed),
+          ON_FILE(key__missing_is_refused_while_something_is_sealed),
+          ON_FILE(key__lost_for_good_is_gone_on_without),
+          ON_FILE(key__of_another_ledger_is_refused), ON_FILE(key__open_to_others_is_refused))

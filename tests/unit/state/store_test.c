@@ -597,34 +597,17 @@ static void store__keeps_cleanups(void **state)
     assert_ledger(fixture->store, "counters 2 0\nreservation 2 elcap-f2\ncleanup 2 0\n");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        BOTH(store__starts_empty),
-        BOTH(reservation__comes_back_in_every_field),
-        BOTH(reservation__keeps_null_apart_from_empty),
-        BOTH(reservation__keeps_the_longest_node_list),
-        BOTH(event__comes_back_in_every_field),
-        BOTH(load__gives_reservations_by_number_then_events_by_seq),
-        BOTH(load__ends_with_what_each_said),
-        BOTH(reservation__is_replaced_by_number),
-        BOTH(gone__deletes_the_reservation),
-        BOTH(batch__is_applied_in_order),
-        BOTH(store__keeps_node_reports),
-        BOTH(store__keeps_sums_of_nodes),
-        BOTH(store__keeps_cleanups),
-        BOTH(prune__deletes_events_up_to_and_with_its_seq),
-        BOTH(counters__outlive_the_rows),
-        BOTH(counters__know_a_number_that_came_and_went_in_one_batch),
-        BOTH(founded__stays),
-        BOTH(batch__copies_what_it_is_given),
-        BOTH(batch__counts_its_records),
-        BOTH(dispatch__without_a_commit_does_nothing),
-        BOTH(commit__reports_from_dispatch_only),
-        BOTH(done__may_start_the_next_commit),
-        BOTH(done__may_close_the_store),
-        BOTH(close__waits_for_the_commit_and_says_nothing),
-        BOTH(store__keeps_random_batches),
-    };
-    return cmocka_run_group_tests_name("state_store", tests, NULL, NULL);
-}
+UNIT_MAIN(BOTH(store__starts_empty), BOTH(reservation__comes_back_in_every_field),
+          BOTH(reservation__keeps_null_apart_from_empty),
+          BOTH(reservation__keeps_the_longest_node_list), BOTH(event__comes_back_in_every_field),
+          BOTH(load__gives_reservations_by_number_then_events_by_seq),
+          BOTH(load__ends_with_what_each_said), BOTH(reservation__is_replaced_by_number),
+          BOTH(gone__deletes_the_reservation), BOTH(batch__is_applied_in_order),
+          BOTH(store__keeps_node_reports), BOTH(store__keeps_sums_of_nodes),
+          BOTH(store__keeps_cleanups), BOTH(prune__deletes_events_up_to_and_with_its_seq),
+          BOTH(counters__outlive_the_rows),
+          BOTH(counters__know_a_number_that_came_and_went_in_one_batch), BOTH(founded__stays),
+          BOTH(batch__copies_what_it_is_given), BOTH(batch__counts_its_records),
+          BOTH(dispatch__without_a_commit_does_nothing), BOTH(commit__reports_from_dispatch_only),
+          BOTH(done__may_start_the_next_commit), BOTH(done__may_close_the_store),
+          BOTH(close__waits_for_the_commit_and_says_nothing), BOTH(store__keeps_random_batches))

@@ -396,17 +396,8 @@ static void upgrade__waits_for_no_reader(void **state)
 
 #define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_FILE(ledger_1__is_what_that_version_made),
-        ON_FILE(ledger_1__is_brought_up),
-        ON_FILE(ledger_4__keeps_its_counters),
-        ON_FILE(ledger_7__keeps_what_nodes_reported),
-        ON_FILE(ledger_8__has_jobs_on_slingshot),
-        ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
-        ON_FILE(upgrade__on_a_full_disk_waits_for_room),
-        ON_FILE(upgrade__waits_for_no_reader),
-    };
-    return cmocka_run_group_tests_name("state_upgrade", tests, NULL, NULL);
-}
+UNIT_MAIN(ON_FILE(ledger_1__is_what_that_version_made), ON_FILE(ledger_1__is_brought_up),
+          ON_FILE(ledger_4__keeps_its_counters), ON_FILE(ledger_7__keeps_what_nodes_reported),
+          ON_FILE(ledger_8__has_jobs_on_slingshot),
+          ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
+          ON_FILE(upgrade__on_a_full_disk_waits_for_room), ON_FILE(upgrade__waits_for_no_reader))

@@ -616,25 +616,18 @@ static void power_cut__of_any_pages_is_no_damage(void **state)
 
 #define AT_WORK(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_WORK(log__of_a_killed_broker_is_whole),
-        AT_WORK(log__without_frames_is_whole),
-        AT_WORK(leftovers__of_an_older_log_are_no_damage),
-        AT_WORK(flipped_byte__before_the_last_transaction_is_found),
-        AT_WORK(flipped_byte__in_the_last_transaction_is_found_by_the_index),
-        AT_WORK(flipped_byte__in_the_header_is_found),
-        AT_WORK(noise__before_the_last_transaction_is_found),
-        AT_WORK(log__cut_short_is_found_by_the_index),
-        AT_WORK(index__of_another_log_or_half_written_tells_nothing),
-        AT_WORK(power_cut__in_a_transaction_at_the_end_is_no_damage),
-        AT_WORK(power_cut__over_leftovers_is_no_damage),
-        AT_WORK(power_cut__over_a_transaction_that_failed_is_no_damage),
-        AT_WORK(power_cut__of_any_sectors_is_no_damage),
-        AT_WORK(power_cut__of_any_pages_is_no_damage),
-        AT_WORK(store__with_a_damaged_log_is_refused_and_left_as_it_is),
-        AT_WORK(log__of_a_killed_broker_is_synced_before_it_is_believed),
-    };
-    return cmocka_run_group_tests_name("state_wal", tests, NULL, NULL);
-}
+UNIT_MAIN(AT_WORK(log__of_a_killed_broker_is_whole), AT_WORK(log__without_frames_is_whole),
+          AT_WORK(leftovers__of_an_older_log_are_no_damage),
+          AT_WORK(flipped_byte__before_the_last_transaction_is_found),
+          AT_WORK(flipped_byte__in_the_last_transaction_is_found_by_the_index),
+          AT_WORK(flipped_byte__in_the_header_is_found),
+          AT_WORK(noise__before_the_last_transaction_is_found),
+          AT_WORK(log__cut_short_is_found_by_the_index),
+          AT_WORK(index__of_another_log_or_half_written_tells_nothing),
+          AT_WORK(power_cut__in_a_transaction_at_the_end_is_no_damage),
+          AT_WORK(power_cut__over_leftovers_is_no_damage),
+          AT_WORK(power_cut__over_a_transaction_that_failed_is_no_damage),
+          AT_WORK(power_cut__of_any_sectors_is_no_damage),
+          AT_WORK(power_cut__of_any_pages_is_no_damage),
+          AT_WORK(store__with_a_damaged_log_is_refused_and_left_as_it_is),
+          AT_WORK(log__of_a_killed_broker_is_synced_before_it_is_believed))

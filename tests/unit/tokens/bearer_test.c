@@ -2,16 +2,8 @@
 /* Bearer tokens as anybody may handle them (B3): read, narrowed, written, without a key. */
 
 #include "base/base64url.h"
+#include "tests/unit/unit.h"
 #include "tokens/bearer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 static const unsigned char key_id[BEARER_KEY_ID_SIZE] = {1, 2, 3, 4, 5, 6, 7, 8};
 static const unsigned char nonce[BEARER_NONCE_SIZE] = {0xa0, 0xa1, 0xa2, 0xa3, 0xa4,
@@ -61,7 +53,6 @@ static void assert_same_scope(const struct bearer_scope *a, const struct bearer_
 
 static void token__of_a_reservation_has_all_of_it(void **state)
 {
-    (void)state;
     const struct bearer bearer = fresh();
     assert_int_equal(bearer.scope.number, 4711);
     assert_string_equal(bearer.scope.cluster, "elcap");
@@ -77,7 +68,6 @@ static void token__of_a_reservation_has_all_of_it(void **state)
 
 static void token__written_is_read_back(void **state)
 {
-    (void)state;
     struct bearer bearer = fresh(), back;
     char text[BEARER_TEXT_MAX + 1], again[BEARER_TEXT_MAX + 1];
     for (int round = 0; round < 4; round++) {
@@ -98,7 +88,6 @@ static void token__written_is_read_back(void **state)
 /* In logs a token is its id: the same whatever it was narrowed to, of nothing that is secret. */
 static void id__stays_when_narrowed(void **state)
 {
-    (void)state;
     struct bearer bearer = fresh();
     char id[BEARER_ID_SIZE];
     bearer_id(&bearer, id);
@@ -126,7 +115,6 @@ static void assert_refused(const char *text, int code, const char *words)
 
 static void text__that_is_no_token_is_refused(void **state)
 {
-    (void)state;
     char longest[BEARER_TEXT_MAX + 2] = "mcast1.";
     memset(longest + 7, 'A', sizeof longest - 8);
     longest[BEARER_TEXT_MAX + 1] = '\0';
@@ -155,7 +143,6 @@ static void text__that_is_no_token_is_refused(void **state)
 
 static void token__is_told_from_other_secrets(void **state)
 {
-    (void)state;
     assert_true(bearer_is_ours(secret_of("mcast1.")));
     assert_true(bearer_is_ours(secret_of("mcast12.x")));
     assert_false(bearer_is_ours(secret_of("mcastx.")));
@@ -175,7 +162,6 @@ static void put_text(const unsigned char *bytes, size_t size, char *text)
  * alone. */
 static void head__out_of_bounds_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         size_t at;
         unsigned char byte;
@@ -206,7 +192,6 @@ static void head__out_of_bounds_is_refused(void **state)
 
 static void token__cut_anywhere_is_refused(void **state)
 {
-    (void)state;
     const struct bearer bearer = fresh();
     char text[BEARER_TEXT_MAX + 1];
     for (size_t size = 0; size < bearer.size; size++) {
@@ -231,7 +216,6 @@ static void put_caveats(const void *caveats, size_t size, char *text)
 
 static void caveat__of_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t size;
@@ -275,7 +259,6 @@ static void caveat__of_a_bad_value_is_refused(void **state)
 
 static void caveats__have_limits(void **state)
 {
-    (void)state;
     unsigned char bytes[600] = {BEARER_STEPS, 2, 0, '/'};
     char text[2 * BEARER_TEXT_MAX];
     struct bearer bearer;
@@ -300,7 +283,6 @@ static void caveats__have_limits(void **state)
 /* An unknown caveat is kept and reported: the issuer refuses it, others pass it on. */
 static void caveat__of_an_unknown_kind_is_kept(void **state)
 {
-    (void)state;
     static const int kinds[] = {0, 4, 9, 255};
     char text[BEARER_TEXT_MAX + 1];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
@@ -322,7 +304,6 @@ static void caveat__of_an_unknown_kind_is_kept(void **state)
 
 static void narrowing__adds_up(void **state)
 {
-    (void)state;
     struct bearer bearer = fresh();
     narrow(&bearer, &(struct bearer_limits){.expires = 2000});
     narrow_steps(&bearer, "/fA");
@@ -344,7 +325,6 @@ static void narrowing__adds_up(void **state)
 
 static void narrowing__to_nothing_is_refused(void **state)
 {
-    (void)state;
     static const struct {
         struct bearer_limits limits;
         const char *words;
@@ -376,7 +356,6 @@ static void narrowing__to_nothing_is_refused(void **state)
 /* A token that another program made can have restrictions that leave no step: it stays so. */
 static void narrowing__of_no_step_stays_nothing(void **state)
 {
-    (void)state;
     static const char bytes[] = "\1\0\3/fA\1\0\3/fB\1\0\3/fA";
     char text[BEARER_TEXT_MAX + 1];
     struct bearer bearer;
@@ -395,7 +374,6 @@ static void narrowing__of_no_step_stays_nothing(void **state)
 
 static void narrowing__ends_when_the_token_is_full(void **state)
 {
-    (void)state;
     struct bearer bearer = fresh(), before;
     struct error err = {0};
     char text[BEARER_TEXT_MAX + 1];
@@ -427,7 +405,6 @@ static void narrowing__ends_when_the_token_is_full(void **state)
 
 static void scope__names_itself_when_it_refuses(void **state)
 {
-    (void)state;
     struct bearer bearer = fresh();
     struct error err = {0};
     assert_int_equal(bearer_allows(&bearer.scope, BEARER_CLEANUP, "/fX/fY", &err), 0);
@@ -468,7 +445,6 @@ static void scope__names_itself_when_it_refuses(void **state)
 /* By bytes, as narrowing never makes it: two restrictions without an operation in common. */
 static void operations__can_come_to_none(void **state)
 {
-    (void)state;
     char text[BEARER_TEXT_MAX + 1];
     struct bearer bearer;
     struct error err = {0};
@@ -484,7 +460,6 @@ static void operations__can_come_to_none(void **state)
 
 static void operations__have_words(void **state)
 {
-    (void)state;
     assert_int_equal(bearer_operation_parse("show", 4), BEARER_SHOW);
     assert_int_equal(bearer_operation_parse("cleanup,show", 7), BEARER_CLEANUP);
     assert_int_equal(bearer_operation_parse("shown", 5), 0);
@@ -494,26 +469,17 @@ static void operations__have_words(void **state)
     assert_null(bearer_operation_word((enum bearer_operation)4));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(token__of_a_reservation_has_all_of_it),
-        cmocka_unit_test(token__written_is_read_back),
-        cmocka_unit_test(id__stays_when_narrowed),
-        cmocka_unit_test(text__that_is_no_token_is_refused),
-        cmocka_unit_test(token__is_told_from_other_secrets),
-        cmocka_unit_test(head__out_of_bounds_is_refused),
-        cmocka_unit_test(token__cut_anywhere_is_refused),
-        cmocka_unit_test(caveat__of_a_bad_value_is_refused),
-        cmocka_unit_test(caveats__have_limits),
-        cmocka_unit_test(caveat__of_an_unknown_kind_is_kept),
-        cmocka_unit_test(narrowing__adds_up),
-        cmocka_unit_test(narrowing__to_nothing_is_refused),
-        cmocka_unit_test(narrowing__of_no_step_stays_nothing),
-        cmocka_unit_test(narrowing__ends_when_the_token_is_full),
-        cmocka_unit_test(scope__names_itself_when_it_refuses),
-        cmocka_unit_test(operations__can_come_to_none),
-        cmocka_unit_test(operations__have_words),
-    };
-    return cmocka_run_group_tests_name("tokens_bearer", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(token__of_a_reservation_has_all_of_it),
+          cmocka_unit_test(token__written_is_read_back), cmocka_unit_test(id__stays_when_narrowed),
+          cmocka_unit_test(text__that_is_no_token_is_refused),
+          cmocka_unit_test(token__is_told_from_other_secrets),
+          cmocka_unit_test(head__out_of_bounds_is_refused),
+          cmocka_unit_test(token__cut_anywhere_is_refused),
+          cmocka_unit_test(caveat__of_a_bad_value_is_refused),
+          cmocka_unit_test(caveats__have_limits),
+          cmocka_unit_test(caveat__of_an_unknown_kind_is_kept),
+          cmocka_unit_test(narrowing__adds_up), cmocka_unit_test(narrowing__to_nothing_is_refused),
+          cmocka_unit_test(narrowing__of_no_step_stays_nothing),
+          cmocka_unit_test(narrowing__ends_when_the_token_is_full),
+          cmocka_unit_test(scope__names_itself_when_it_refuses),
+          cmocka_unit_test(operations__can_come_to_none), cmocka_unit_test(operations__have_words))

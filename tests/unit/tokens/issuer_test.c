@@ -4,17 +4,8 @@
 
 #include "base/base64url.h"
 #include "base/hex.h"
+#include "tests/unit/unit.h"
 #include "tokens/issuer.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { NOW = 1790000000, VALUE_SIZE = 1100 };
 
@@ -97,7 +88,6 @@ static void assert_hex(const unsigned char *bytes, size_t size, const char *expe
 /* The vectors were made with another implementation (Python's hmac and hashlib). */
 static void format__is_that_of_the_page(void **state)
 {
-    (void)state;
     struct bearer bearer;
     struct error err = {0};
     char text[BEARER_TEXT_MAX + 1], id[BEARER_ID_SIZE];
@@ -129,7 +119,6 @@ static void format__is_that_of_the_page(void **state)
 
 static void keys__are_those_of_the_page(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct chain key;
     unsigned char head[BEARER_BYTES_MAX];
@@ -147,7 +136,6 @@ static void keys__are_those_of_the_page(void **state)
 
 static void vectors__of_the_page_are_taken_as_it_says(void **state)
 {
-    (void)state;
     struct bearer bearer;
     struct error err = {0};
     assert_int_equal(take(vector("token, unknown"), NOW, &bearer, &err), ERROR_VERSION);
@@ -163,7 +151,6 @@ static void vectors__of_the_page_are_taken_as_it_says(void **state)
 
 static void token__minted_is_genuine_and_new(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct bearer a = minted(), b = minted();
     char one[BEARER_ID_SIZE], other[BEARER_ID_SIZE];
@@ -177,7 +164,6 @@ static void token__minted_is_genuine_and_new(void **state)
 
 static void token__lives_as_long_as_its_root_key(void **state)
 {
-    (void)state;
     struct rootkeys keys = ring();
     struct error err = {0};
     struct bearer bearer = minted();
@@ -197,7 +183,6 @@ static void token__lives_as_long_as_its_root_key(void **state)
 
 static void token__ends_when_its_time_is_over(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct error err = {0};
     struct bearer bearer = minted();
@@ -213,7 +198,6 @@ static void token__ends_when_its_time_is_over(void **state)
 /* The error of a forged token says that it is one, not what is wrong. */
 static void token__is_not_believed_before_its_mac(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct error err = {0};
     struct bearer bearer = minted();
@@ -240,7 +224,6 @@ static void flip(unsigned char *bytes, size_t bit)
 
 static void token__with_any_bit_flipped_is_refused(void **state)
 {
-    (void)state;
     struct bearer tokens[] = {minted(), narrowed()};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
         char text[BEARER_TEXT_MAX + 1];
@@ -265,7 +248,6 @@ static void token__with_any_bit_flipped_is_refused(void **state)
 
 static void token__cut_or_drawn_out_is_refused(void **state)
 {
-    (void)state;
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_= \n.";
     const struct bearer whole = narrowed();
@@ -296,7 +278,6 @@ static void token__cut_or_drawn_out_is_refused(void **state)
  * added without the chain. */
 static void caveats__cannot_be_taken_away(void **state)
 {
-    (void)state;
     const struct bearer whole = narrowed();
     size_t starts[BEARER_CAVEATS_MAX + 1], count = 0, end = whole.size - CHAIN_SIZE;
     for (size_t at = whole.head_size; at < end; at += bearer_caveat_size(whole.bytes + at))
@@ -328,7 +309,6 @@ static void caveats__cannot_be_taken_away(void **state)
 /* A MAC of one token fits no other one: not of another reservation, life, key or nonce. */
 static void mac__fits_one_token_only(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct rootkeys old = ring();
     struct bearer tokens[6];
@@ -437,7 +417,6 @@ static void narrowing__never_widens(void **state)
 {
     enum { TOKENS = 1500, QUESTIONS = 12 };
     unsigned accepted = 0, lost = 0, kept = 0;
-    (void)state;
     for (unsigned i = 0; i < TOKENS; i++) {
         prng_state = i;
         struct bearer wide = minted(), slim;
@@ -483,7 +462,6 @@ int __wrap_keybytes_draw(unsigned char *bytes, size_t size, struct error *err)
 /* B3: a token with a nonce that can be guessed is worse than none. */
 static void mint__fails_without_random_bytes(void **state)
 {
-    (void)state;
     const struct rootkeys keys = ring();
     struct bearer bearer, before;
     struct error err = {0};
@@ -499,22 +477,15 @@ static void mint__fails_without_random_bytes(void **state)
     assert_int_equal(issuer_verify(&keys, &bearer, NOW, &err), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(format__is_that_of_the_page),
-        cmocka_unit_test(keys__are_those_of_the_page),
-        cmocka_unit_test(vectors__of_the_page_are_taken_as_it_says),
-        cmocka_unit_test(token__minted_is_genuine_and_new),
-        cmocka_unit_test(token__lives_as_long_as_its_root_key),
-        cmocka_unit_test(token__ends_when_its_time_is_over),
-        cmocka_unit_test(token__is_not_believed_before_its_mac),
-        cmocka_unit_test(token__with_any_bit_flipped_is_refused),
-        cmocka_unit_test(token__cut_or_drawn_out_is_refused),
-        cmocka_unit_test(caveats__cannot_be_taken_away),
-        cmocka_unit_test(mac__fits_one_token_only),
-        cmocka_unit_test(narrowing__never_widens),
-        cmocka_unit_test(mint__fails_without_random_bytes),
-    };
-    return cmocka_run_group_tests_name("tokens_issuer", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(format__is_that_of_the_page),
+          cmocka_unit_test(keys__are_those_of_the_page),
+          cmocka_unit_test(vectors__of_the_page_are_taken_as_it_says),
+          cmocka_unit_test(token__minted_is_genuine_and_new),
+          cmocka_unit_test(token__lives_as_long_as_its_root_key),
+          cmocka_unit_test(token__ends_when_its_time_is_over),
+          cmocka_unit_test(token__is_not_believed_before_its_mac),
+          cmocka_unit_test(token__with_any_bit_flipped_is_refused),
+          cmocka_unit_test(token__cut_or_drawn_out_is_refused),
+          cmocka_unit_test(caveats__cannot_be_taken_away),
+          cmocka_unit_test(mac__fits_one_token_only), cmocka_unit_test(narrowing__never_widens),
+          cmocka_unit_test(mint__fails_without_random_bytes))

@@ -2,17 +2,9 @@
 /* The root keys' file (B3): made and rotated whole or not at all, refused when others could have it
  * or a line of it is damaged. */
 
+#include "tests/unit/unit.h"
 #include "tokens/rootkeys.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -405,22 +397,12 @@ static void file__open_to_others_is_refused(void **state)
 
 #define AT_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_DESK(file__made_has_one_key_of_its_own),
-        AT_DESK(file__is_never_made_over),
-        AT_DESK(file__is_read_as_documented),
-        AT_DESK(rotation__keeps_the_old_and_uses_the_new),
-        AT_DESK(rotation__drops_what_nothing_needs),
-        AT_DESK(rotation__never_goes_back_in_time),
-        AT_DESK(rotation__keeps_user_and_mode),
-        AT_DESK(rotation__on_a_full_disk_changes_nothing),
-        AT_DESK(rotation__of_several_at_once_loses_no_key),
-        AT_DESK(file__that_is_damaged_is_refused),
-        AT_DESK(file__damaged_in_any_bit_is_refused_or_the_same_key),
-        AT_DESK(file__with_too_many_keys_or_out_of_order_is_refused),
-        AT_DESK(file__open_to_others_is_refused),
-    };
-    return cmocka_run_group_tests_name("tokens_rootkeys", tests, NULL, NULL);
-}
+UNIT_MAIN(AT_DESK(file__made_has_one_key_of_its_own), AT_DESK(file__is_never_made_over),
+          AT_DESK(file__is_read_as_documented), AT_DESK(rotation__keeps_the_old_and_uses_the_new),
+          AT_DESK(rotation__drops_what_nothing_needs), AT_DESK(rotation__never_goes_back_in_time),
+          AT_DESK(rotation__keeps_user_and_mode), AT_DESK(rotation__on_a_full_disk_changes_nothing),
+          AT_DESK(rotation__of_several_at_once_loses_no_key),
+          AT_DESK(file__that_is_damaged_is_refused),
+          AT_DESK(file__damaged_in_any_bit_is_refused_or_the_same_key),
+          AT_DESK(file__with_too_many_keys_or_out_of_order_is_refused),
+          AT_DESK(file__open_to_others_is_refused))

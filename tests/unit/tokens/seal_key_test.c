@@ -2,17 +2,9 @@
 /* The key file (B8): made whole or not at all, never made over, refused when others could have it.
  */
 
+#include "tests/unit/unit.h"
 #include "tokens/seal_key.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -200,17 +192,7 @@ static void key__open_to_others_is_refused(void **state)
 
 #define AT_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_DESK(key__made_is_read_back),
-        AT_DESK(key__is_never_made_over),
-        AT_DESK(key__is_made_for_its_user),
-        AT_DESK(key__without_a_folder_is_refused),
-        AT_DESK(key__on_a_full_disk_leaves_nothing),
-        AT_DESK(key__of_an_administrator_is_read),
-        AT_DESK(key__that_is_none_is_refused),
-        AT_DESK(key__open_to_others_is_refused),
-    };
-    return cmocka_run_group_tests_name("tokens_seal_key", tests, NULL, NULL);
-}
+UNIT_MAIN(AT_DESK(key__made_is_read_back), AT_DESK(key__is_never_made_over),
+          AT_DESK(key__is_made_for_its_user), AT_DESK(key__without_a_folder_is_refused),
+          AT_DESK(key__on_a_full_disk_leaves_nothing), AT_DESK(key__of_an_administrator_is_read),
+          AT_DESK(key__that_is_none_is_refused), AT_DESK(key__open_to_others_is_refused))

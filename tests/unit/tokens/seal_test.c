@@ -1,17 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sealing (B8): what is sealed opens with its key at its place, and nothing else does. */
 
+#include "tests/unit/unit.h"
 #include "tokens/seal.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 enum { TEXT_MAX = 4096, SEALED_MAX = TEXT_MAX + SEAL_OVERHEAD };
 
@@ -185,16 +176,7 @@ static void nonce__never_comes_twice(void **state)
 
 #define SEALED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        SEALED(format__is_that_of_the_vectors),
-        SEALED(secret__of_any_length_comes_back),
-        SEALED(sealed__opens_nowhere_else),
-        SEALED(sealed__damaged_in_any_bit_is_refused),
-        SEALED(sealed__cut_or_drawn_out_is_refused),
-        SEALED(sealed__opens_with_no_other_key),
-        SEALED(nonce__never_comes_twice),
-    };
-    return cmocka_run_group_tests_name("tokens_seal", tests, NULL, NULL);
-}
+UNIT_MAIN(SEALED(format__is_that_of_the_vectors), SEALED(secret__of_any_length_comes_back),
+          SEALED(sealed__opens_nowhere_else), SEALED(sealed__damaged_in_any_bit_is_refused),
+          SEALED(sealed__cut_or_drawn_out_is_refused), SEALED(sealed__opens_with_no_other_key),
+          SEALED(nonce__never_comes_twice))

@@ -1,23 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "tests/unit/unit.h"
 #include "trust/keyfile.h"
 
 static char folder[64], file[80];
 
 static int place_make(void **state)
 {
-    (void)state;
     (void)snprintf(folder, sizeof folder, "/tmp/mcast-keyfile-XXXXXX");
     if (!mkdtemp(folder))
         return -1;
@@ -27,7 +18,6 @@ static int place_make(void **state)
 
 static int place_remove(void **state)
 {
-    (void)state;
     (void)unlink(file);
     return rmdir(folder);
 }
@@ -49,7 +39,6 @@ static struct keyfile kind_of(enum keyfile_guard guard)
 /* F13: what each guard lets pass. */
 static void keyfile__guards(void **state)
 {
-    (void)state;
     static const struct {
         mode_t mode;
         bool trusted, secret;
@@ -76,7 +65,6 @@ static void keyfile__guards(void **state)
 /* Only root can make a file of another user. */
 static void keyfile__refuses_another_users_file(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     struct keyfile kind = kind_of(KEYFILE_TRUSTED);
@@ -95,7 +83,6 @@ static void keyfile__refuses_another_users_file(void **state)
 
 static void keyfile_line__takes_one_line(void **state)
 {
-    (void)state;
     static const struct {
         const char *text, *line;
     } cases[] = {{"fm-passw0rd\n", "fm-passw0rd"},
@@ -131,7 +118,6 @@ static void refuses_line(int code, const char *words)
 
 static void keyfile_line__refuses_odd_files(void **state)
 {
-    (void)state;
     refuses_line(ERROR_NOT_FOUND, ": No such file or directory; it should hold the thing");
     put("", 0, 0600);
     refuses_line(ERROR_INVALID, " is empty");
@@ -157,7 +143,6 @@ static void keyfile_line__refuses_odd_files(void **state)
 
 static void keyfile_text__keeps_every_line(void **state)
 {
-    (void)state;
     struct keyfile kind = kind_of(KEYFILE_SECRET);
     kind.line = false;
     struct secret text;
@@ -169,7 +154,6 @@ static void keyfile_text__keeps_every_line(void **state)
 
 static void keyfile_text__is_bounded(void **state)
 {
-    (void)state;
     struct keyfile kind = kind_of(KEYFILE_SECRET);
     kind.line = false;
     struct secret text;
@@ -195,15 +179,6 @@ static void keyfile_text__is_bounded(void **state)
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(keyfile__guards),
-        IN_FOLDER(keyfile__refuses_another_users_file),
-        IN_FOLDER(keyfile_line__takes_one_line),
-        IN_FOLDER(keyfile_line__refuses_odd_files),
-        IN_FOLDER(keyfile_text__keeps_every_line),
-        IN_FOLDER(keyfile_text__is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(IN_FOLDER(keyfile__guards), IN_FOLDER(keyfile__refuses_another_users_file),
+          IN_FOLDER(keyfile_line__takes_one_line), IN_FOLDER(keyfile_line__refuses_odd_files),
+          IN_FOLDER(keyfile_text__keeps_every_line), IN_FOLDER(keyfile_text__is_bounded))

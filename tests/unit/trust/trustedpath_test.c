@@ -1,19 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who else could change what the service runs, reads, writes or listens at (B8). */
 
+#include "tests/unit/unit.h"
 #include "trust/trustedpath.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <ftw.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,7 +34,6 @@ static void make_file(const char *name, mode_t mode)
 
 static int open_folder(void **state)
 {
-    (void)state;
     /* Not below TMPDIR: that may be below a folder of another user's. */
     char path[] = "/tmp/mcast-trusted.XXXXXX";
     kind = TRUSTEDPATH_FILE;
@@ -65,7 +56,6 @@ static int delete (const char *path, const struct stat *found, int type, struct 
 
 static int close_folder(void **state)
 {
-    (void)state;
     (void)nftw(top, delete, 16, FTW_DEPTH | FTW_PHYS);
     return 0;
 }
@@ -87,7 +77,6 @@ static void expect(int code, const char *name, const char *words)
 
 static void own_file__is_fine(void **state)
 {
-    (void)state;
     expect(0, "bin/list", "");
     expect(0, "bin/../bin/./list", "");
     expect(0, "//usr/bin/env", "");
@@ -97,7 +86,6 @@ static void own_file__is_fine(void **state)
 
 static void file__that_others_can_write(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(in("bin/list"), 0775), 0);
     expect(ERROR_REFUSED, "bin/list", "bin/list, and so change what is run: chmod go-w ");
     assert_int_equal(chmod(in("bin/list"), 0757), 0);
@@ -106,7 +94,6 @@ static void file__that_others_can_write(void **state)
 
 static void folder__that_others_can_write(void **state)
 {
-    (void)state;
     assert_int_equal(chmod(in("bin"), 0775), 0);
     expect(ERROR_REFUSED, "bin/list", "/bin, and so change what is run: chmod go-w ");
     assert_int_equal(chmod(in("bin"), 0755), 0);
@@ -119,7 +106,6 @@ static void folder__that_others_can_write(void **state)
 
 static void links__are_followed_one_at_a_time(void **state)
 {
-    (void)state;
     assert_int_equal(mkdir(in("open"), 0755), 0);
     assert_int_equal(symlink("../bin/list", in("open/second")), 0);
     assert_int_equal(symlink(in("open/second"), in("first")), 0);
@@ -136,7 +122,6 @@ static void links__are_followed_one_at_a_time(void **state)
 
 static void owner__that_is_neither_root_nor_the_service(void **state)
 {
-    (void)state;
     struct error err = {0};
     if (geteuid() != 0)
         skip();
@@ -160,7 +145,6 @@ static void owner__that_is_neither_root_nor_the_service(void **state)
 /* What the service writes, it has to own: that is what is said of the last name, and only of it. */
 static void owner__of_what_is_written(void **state)
 {
-    (void)state;
     if (geteuid() != 0)
         skip();
     kind = TRUSTEDPATH_FOLDER;
@@ -176,7 +160,6 @@ static void owner__of_what_is_written(void **state)
 /* Files are made there: the first to make one of its name must be the service. */
 static void folder__in_which_others_can_make_files(void **state)
 {
-    (void)state;
     kind = TRUSTEDPATH_FOLDER;
     expect(0, "bin", "");
     expect(0, "bin/..", "");
@@ -193,7 +176,6 @@ static void folder__in_which_others_can_make_files(void **state)
 /* A socket need not be there, and its mode says who may connect. */
 static void entry__that_will_be_made(void **state)
 {
-    (void)state;
     kind = TRUSTEDPATH_ENTRY;
     expect(0, "bin/socket", "");
     expect(ERROR_NOT_FOUND, "none/socket", "/none: No such file");
@@ -213,7 +195,6 @@ static void entry__that_will_be_made(void **state)
 /* The process's folder comes before it. */
 static void path__that_is_relative(void **state)
 {
-    (void)state;
     struct error err = {0};
     char before[PATH_MAX];
     assert_non_null(getcwd(before, sizeof before));
@@ -229,7 +210,6 @@ static void path__that_is_relative(void **state)
 /* B8: who may serve a socket is who alone can put one there. */
 static void socket__is_its_folders_owners(void **state)
 {
-    (void)state;
     struct error err = {0};
     uid_t owner = 0;
     assert_int_equal(trustedpath_socket_owner(in("bin/socket"), &owner, &err), 0);
@@ -253,7 +233,6 @@ static void socket__is_its_folders_owners(void **state)
 
 static void what_is_not_there__is_said(void **state)
 {
-    (void)state;
     char name[NAME_MAX + 16];
     memset(name, 'x', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -266,20 +245,11 @@ static void what_is_not_there__is_said(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(own_file__is_fine),
-        FOLDER_TEST(file__that_others_can_write),
-        FOLDER_TEST(folder__that_others_can_write),
-        FOLDER_TEST(links__are_followed_one_at_a_time),
-        FOLDER_TEST(owner__that_is_neither_root_nor_the_service),
-        FOLDER_TEST(owner__of_what_is_written),
-        FOLDER_TEST(folder__in_which_others_can_make_files),
-        FOLDER_TEST(entry__that_will_be_made),
-        FOLDER_TEST(path__that_is_relative),
-        FOLDER_TEST(socket__is_its_folders_owners),
-        FOLDER_TEST(what_is_not_there__is_said),
-    };
-    return cmocka_run_group_tests_name("trust_trustedpath", tests, NULL, NULL);
-}
+UNIT_MAIN(FOLDER_TEST(own_file__is_fine), FOLDER_TEST(file__that_others_can_write),
+          FOLDER_TEST(folder__that_others_can_write),
+          FOLDER_TEST(links__are_followed_one_at_a_time),
+          FOLDER_TEST(owner__that_is_neither_root_nor_the_service),
+          FOLDER_TEST(owner__of_what_is_written),
+          FOLDER_TEST(folder__in_which_others_can_make_files),
+          FOLDER_TEST(entry__that_will_be_made), FOLDER_TEST(path__that_is_relative),
+          FOLDER_TEST(socket__is_its_folders_owners), FOLDER_TEST(what_is_not_there__is_said))
