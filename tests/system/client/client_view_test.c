@@ -139,7 +139,6 @@ static bool has_adopted(void *arg)
 /* Those of the former ledger's jobs may be any. */
 static bool has_vnis(void *arg)
 {
-    (void)arg;
     return testbed_broker_logged(testbed, "can be given out again");
 }
 

@@ -11,7 +11,6 @@ struct fmapi_options apiclient_options(const char *url)
 
 static void on_deadline(uv_timer_t *timer)
 {
-    (void)timer;
     fprintf(stderr, "pilot: what the test waits for did not happen\n");
     abort();
 }

@@ -11,7 +11,6 @@
 static void be_good(void *arg, const struct scriptedserver_request *request,
                     struct scriptedserver_answer *answer)
 {
-    (void)arg;
     if (strcmp(request->method, "POST") == 0) {
         answer->status = 201;
         answer->body = scriptedserver_text("{\"sessionToken\":\"tok-%u\"}", request->number);

@@ -151,9 +151,6 @@ static void scene_release(struct scene *scene)
 
 static void ignore_page(void *arg, const char *const *names, size_t count)
 {
-    (void)arg;
-    (void)names;
-    (void)count;
 }
 
 static void say_everything(struct scene *scene)

@@ -11,8 +11,6 @@
 static void be_good(void *arg, const struct scriptedserver_request *request,
                     struct scriptedserver_answer *answer)
 {
-    (void)arg;
-    (void)request;
     answer->body = scriptedserver_text("{\"sessionToken\":\"tok-1\"}");
 }
 

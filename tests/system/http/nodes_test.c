@@ -16,17 +16,7 @@
 #define JOB "/v1/clusters/elcap/jobs/"
 #define TWO_NODES "{\"uid\":7,\"nodes\":\"elcap[7-8]\",\"vni_count\":1}"
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD, .keep = true});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE(.keep = true)
 
 static json_int_t number_of(struct site *site, const char *job)
 {

@@ -13,8 +13,6 @@ static struct service_order order;
 
 static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
     return service_is_of(service, claim.uid, claim.vnis, claim.vni_count);
 }
 

@@ -42,17 +42,12 @@ static int tear_down(void **state)
 
 static bool of_1024(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
     const uint16_t vni = 1024;
     return service_is_of(service, 5588, &vni, 1);
 }
 
 static bool accepts_any(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
-    (void)service;
     return true;
 }
 
