@@ -267,7 +267,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
     core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);
-    if ((news || r->node_number != 0) && r->state == JOB_RELEASING)
+    if (news && r->state == JOB_RELEASING)
         core_act(core, r);
 }
 

@@ -59,6 +59,7 @@ static void config__is_refused_for_each_reason(void **state)
     REFUSED(c.classes_allowed = TC_LOW_LATENCY, "best_effort is not in allowed");
     REFUSED(c.classes_allowed = TC_BEST_EFFORT, "low_latency is not in allowed");
     REFUSED(c.system_nodes = 0, "needs total_addresses, system_nodes");
+    REFUSED((c.min_nodes = 1, c.system_nodes = 0), "needs total_addresses, system_nodes");
     REFUSED((c.min_nodes = 0, c.addresses_per_job = 5000), "is more than total_addresses");
     ACCEPTED((c.min_nodes = 0, c.addresses_per_job = 4086));
     ACCEPTED((c.min_nodes = 0, c.addresses_per_job = 5000, c.total_addresses = 0));
