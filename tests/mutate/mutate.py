@@ -22,14 +22,14 @@ ROOMS = {
     "core": Room(r"unit/(base|core)_|sim/scenarios$", 300),
     "base": Room(r"unit/(base|core)_", 0),
     "tokens": Room(r"unit/tokens_", 0),
-    "launch": Room(r"unit/launch_|system/(launch_credential|http_launch|node_launch)$", 0),
+    "launch": Room(r"unit/launch_", 0),
     "state": Room(r"unit/state_", 0),
     "fmapi": Room(r"unit/fmapi_|system/fmapi_(calls|faults|list|login|steps|urls)$", 0),
     "broker": Room(r"unit/(broker|http)_|system/http_(calls|refusals|nodes|events)$|"
                    r"system/operation-(reload|jobpoll)$", 0),
     "client": Room(r"unit/client_|system/client_(calls|events|async)$", 0),
     "cli": Room(r"unit/cli_|system/client_ctl$|system/doctor$", 0),
-    "node": Room(r"unit/node_|system/node_(hooks|reports|clean|launch)$", 0),
+    "node": Room(r"unit/node_|system/node_(hooks|reports|clean)$", 0),
     "mock-fm": Room(r"unit/mockfm_|system/mockfm-(faults|session)$", 0),
     "mock-cxi": Room(r"unit/mockcxi_", 0),
 }
