@@ -3,6 +3,14 @@
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/unit/unit.h"
 
+#include <signal.h>
+
+int apiclient_prepare(void **state)
+{
+    (void)signal(SIGPIPE, SIG_IGN);
+    return 0;
+}
+
 struct fmapi_options apiclient_options(const char *url)
 {
     return (struct fmapi_options){
