@@ -163,15 +163,15 @@ struct mcast_launch {
     int64_t restart; /* how often the resource manager has restarted the job; -1: it does not count.
                         A node that knows the count refuses a document of another start */
     uint32_t lifetime_s; /* how long it is good for, up to 7 days; 0: a day */
-    bool env;            /* the answer has the environment of the job's tasks, too */
     /* By mcast_launch only: these must be the reservation's, or MCAST_REFUSED, "conflict". */
     const char *interconnect;               /* NULL: not compared */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not compared */
+    bool env; /* with the environment of the job's tasks in the answer; also within a reserve */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0, false, NULL, 0, 0                                      \
+        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0, false                                      \
     }
 
 struct mcast_request {
@@ -182,12 +182,12 @@ struct mcast_request {
     uint32_t node_count;     /* instead of nodes, or to be checked against it; 0: not given */
     uint32_t cores_per_node; /* 0: not given */
     int32_t vni_count;       /* 0–4, or -1: as the site is configured */
-    const char *nodes;       /* "elcap[1-128]"; NULL: not given, then node_count must be */
+    const char *nodes;       /* "elcap[1-128]", each once; or NULL: node_count */
     const char *hwcoll;      /* "auto", "on", "off", "required"; NULL: as configured */
     const char *const *traffic_classes; /* words, ended by NULL; NULL: as configured */
-    const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given,
-                                           and then without the environment
-                                           but with launch->env; NULL: without */
+    const struct mcast_launch *launch;  /* with a launch document, for which nodes must be given;
+                                           the answer then has no environment, unless launch->env;
+                                           NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
@@ -252,11 +252,11 @@ struct mcast_reservation {
                                      the job named no nodes */
     uint32_t waiting_silent_more; /* of these, found no room in the list */
     bool held; /* its VNIs are quarantined, without held_until: until all its nodes have reported */
+    const char *launch; /* its launch document, if that was asked for; else NULL */
     /* mcast_nodes_clean, which tells no more of it than its names, number, state and node_count. */
     uint32_t clean;           /* nodes that count as clean now */
     const char *lingering;    /* node list of those reported of on which services linger; or NULL */
     uint32_t lingering_more;  /* of these, found no room in the list */
-    const char *launch;       /* its launch document, if that was asked for; else NULL */
     const char *interconnect; /* "slingshot", "omnipath", "none" */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not told */
     const char *partition_key; /* on omnipath: "0x8001", held until held_until after the release;
@@ -461,7 +461,7 @@ MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
 MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                           struct mcast_error *error);
 
-/* ---- For whoever has a job's token ----------------------------------------------------------- */
+/* ---- For holders of a job's token ------------------------------------------------------------ */
 
 /* The reservation that the token is for; with its environment only for the fabric manager's session
  * token. MCAST_REFUSED with the word "token-expired", "token-invalid", "token-unknown" or
@@ -670,7 +670,7 @@ MCAST_API int mcast_async_set_timeout(struct mcast_async *async, unsigned millis
                                       struct mcast_error *error);
 
 /* At most so many connections at once, 1–1024; the default is 32 on the Unix socket, 8 over TCP,
- * which the broker grants to anybody. Each carries one request at a time; the others wait. While
+ * which the broker grants to all. Each carries one request at a time; the others wait. While
  * the broker cannot be reached only one is tried. */
 MCAST_API int mcast_async_set_connections(struct mcast_async *async, unsigned connections,
                                           struct mcast_error *error);

@@ -296,7 +296,7 @@ static int apply_sum(struct core *core, const struct sum_record *rec, struct err
     assert(core->lingering >= lingering_nodes(r));
     core->lingering -= lingering_nodes(r);
     nodes_sum(&r->reported, rec);
-    if (core->now_ms == 0) /* from disk: what it changed, later reports may have changed again */
+    if (loaded) /* from disk: what it changed, later reports may have changed again */
         r->reported->sums = rec->sum;
     core->lingering += lingering_nodes(r);
     return 0;

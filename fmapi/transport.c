@@ -302,7 +302,7 @@ void transport_send(struct transport *transport, const struct request *request,
     exchange->done = done;
     exchange->done_arg = arg;
     if (curl_multi_add_handle(transport->multi, exchange->easy) != CURLM_OK)
-        abort(); /* without memory, as base/memory.h */
+        (void)memory_must(NULL);
     TAILQ_INSERT_TAIL(&transport->in_flight, exchange, entry);
 }
 

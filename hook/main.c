@@ -101,13 +101,13 @@ static int read_options(struct options *options, int argc, char **argv)
 /* ---- the process ---- */
 
 /* For the signal handler. */
-static volatile sig_atomic_t late_status;
+static volatile sig_atomic_t early_status;
 
-/* The deadline holds even if a library hangs. */
-static void on_alarm(int signum)
+/* The deadline holds even if a library hangs, and no job fails without memory (base/memory.h). */
+static void end_early(int signum)
 {
     (void)signum;
-    _exit(late_status);
+    _exit(early_status);
 }
 
 /* The token is in this process's memory: no other process may read it, and no core file has it. */
@@ -124,8 +124,9 @@ static void set_signals(const struct options *options)
     (void)sigfillset(&all);
     (void)sigprocmask(SIG_UNBLOCK, &all, NULL); /* if the caller had blocked any */
     (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGALRM, on_alarm);
-    late_status = options->strict ? FAILED : 0;
+    (void)signal(SIGALRM, end_early);
+    (void)signal(SIGABRT, end_early);
+    early_status = options->strict ? FAILED : 0;
     (void)alarm((unsigned)(options->deadline_ms / 1000) + GRACE_S);
 }
 

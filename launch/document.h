@@ -46,7 +46,8 @@ struct launch {
 };
 
 /* As JSON on one line, of `launch` without root; for free(). nodes: the whole list, of any
- * length; nodes_digest is not looked at. NULL without memory. To be wiped: it holds secrets. */
+ * length; nodes_digest is not looked at. NULL without memory, or for a long list without libcrypto.
+ * To be wiped: it holds secrets. */
 char *launch_format(const struct launch *launch);
 
 /* Reads a document; every field is checked. 0, to be released; ERROR_INVALID; ERROR_VERSION: made

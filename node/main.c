@@ -58,8 +58,11 @@ static int check_configuration(const char *path)
 static int answer_for_program(int count, char **words)
 {
     const char *word = words[0];
-    if (strcmp(word, "--check") == 0 && (count == 1 || strcmp(words[1], "--config") == 0))
+    if (strcmp(word, "--check") == 0) {
+        if (count != 1 && (count != 3 || strcmp(words[1], "--config") != 0))
+            return command_misused(NULL, "--check takes --config FILE, and nothing else");
         return check_configuration(count == 1 ? NULL : words[2]);
+    }
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
         print_help();
     else if (strcmp(word, "--version") == 0)

@@ -32,6 +32,14 @@
         (columns), sizeof columns / sizeof columns[0]                                              \
     }
 
+/* What a job has. */
+#define HOLDINGS(of)                                                                               \
+    NUMBER("node_count", of.node_count, 0, UINT32_MAX),                                            \
+        NUMBER("addresses", of.addresses, 0, UINT32_MAX),                                          \
+        NUMBER("vni0", of.vnis[0], 0, UINT16_MAX), NUMBER("vni1", of.vnis[1], 0, UINT16_MAX),      \
+        NUMBER("vni2", of.vnis[2], 0, UINT16_MAX), NUMBER("vni3", of.vnis[3], 0, UINT16_MAX),      \
+        NUMBER("vni_count", of.vni_count, 0, VNI_PER_JOB_MAX)
+
 #define EVENT_COUNT_(name, word, fatal) +1
 enum { EVENT_KIND_LAST = 0 EVENT_KINDS(EVENT_COUNT_) };
 #undef EVENT_COUNT_
@@ -63,15 +71,9 @@ static bool is_boot(const char *text)
 static const struct column reservation[] = {
     NUMBER("number", reservation.number, 1, INT64_MAX),
     NUMBER("uid", reservation.uid, 0, UINT32_MAX),
-    NUMBER("node_count", reservation.node_count, 0, UINT32_MAX),
+    HOLDINGS(reservation),
     NUMBER("cores_per_node", reservation.cores_per_node, 0, UINT32_MAX),
-    NUMBER("addresses", reservation.addresses, 0, UINT32_MAX),
     NUMBER("min_nodes", reservation.min_nodes, 0, UINT32_MAX),
-    NUMBER("vni0", reservation.vnis[0], 0, UINT16_MAX),
-    NUMBER("vni1", reservation.vnis[1], 0, UINT16_MAX),
-    NUMBER("vni2", reservation.vnis[2], 0, UINT16_MAX),
-    NUMBER("vni3", reservation.vnis[3], 0, UINT16_MAX),
-    NUMBER("vni_count", reservation.vni_count, 0, VNI_PER_JOB_MAX),
     NUMBER("vni_asked", reservation.vni_asked, 0, VNI_PER_JOB_MAX),
     NUMBER("traffic_classes", reservation.traffic_classes, 0, TC_ALL),
     NUMBER("wish", reservation.wish, WISH_AUTO, WISH_REQUIRED),
@@ -114,13 +116,7 @@ static const struct column event[] = {
     NUMBER("uid", event.uid, 0, UINT32_MAX),
     NUMBER("kind", event.kind, EVENT_NONE + 1, EVENT_KIND_LAST),
     NUMBER("proof", event.proof, 0, INT64_MAX),
-    NUMBER("node_count", event.node_count, 0, UINT32_MAX),
-    NUMBER("addresses", event.addresses, 0, UINT32_MAX),
-    NUMBER("vni0", event.vnis[0], 0, UINT16_MAX),
-    NUMBER("vni1", event.vnis[1], 0, UINT16_MAX),
-    NUMBER("vni2", event.vnis[2], 0, UINT16_MAX),
-    NUMBER("vni3", event.vnis[3], 0, UINT16_MAX),
-    NUMBER("vni_count", event.vni_count, 0, VNI_PER_JOB_MAX),
+    HOLDINGS(event),
     NUMBER("state", event.state, 0, JOB_RELEASING),
     TEXT("cluster", event.cluster, false, cluster_name_valid, "not a cluster's name"),
     TEXT("job", event.job, false, job_id_valid, "not a job id"),

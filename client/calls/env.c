@@ -25,7 +25,7 @@ static bool is_line(const char *value)
 }
 
 /* Only what libfabric and MPI read of the interconnect: a broker that is not what it claims to be
- * must not set LD_PRELOAD or PATH of whoever evaluates this, who may be root. */
+ * must not set LD_PRELOAD or PATH of the shell that evaluates this, which may be root's. */
 static bool is_of_interconnect(const char *name)
 {
     static const char *const beginnings[] = {"FI_CXI_", "SLINGSHOT_", "FI_OPX_", "FI_PSM3_",

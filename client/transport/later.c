@@ -17,8 +17,7 @@ static bool is_later(const struct mcast_error *error)
     switch (error->code) {
     case MCAST_UNREACHABLE:
         return is(error, "no-connection") || is(error, "broken") || is(error, "timeout");
-    case MCAST_REFUSED: /* but two answers with 503 are about the job, and would be the same again
-                         */
+    case MCAST_REFUSED: /* three answers with 503 are about the job: again the same */
         return error->status == 429 ||
                (error->status == 503 && !is(error, "vnis-exhausted") &&
                 !is(error, "partition-keys-exhausted") && !is(error, "hwcoll-required"));

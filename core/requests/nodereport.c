@@ -203,14 +203,14 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
 }
 
 static void answer_not_found(struct core *core, uint64_t ticket, const char *cluster,
-                             const char *job)
+                             const char *job, uint64_t number)
 {
     assert(cluster && job);
     core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
                 core_text(core,
-                          "job %.130s of %.40s has no such reservation any more: services that are "
-                          "left for it are in use by no job, destroy them",
-                          job, cluster));
+                          "job %.130s of %.40s has no reservation %llu, or not any more: services "
+                          "that are left of that one are in use by no job, destroy them",
+                          job, cluster, (unsigned long long)number));
 }
 
 static struct answer *answer_no_node(struct core *core, uint64_t ticket, const char *job,
@@ -230,7 +230,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
     if (!r && !(r = take_in_unknown_life(core, event))) {
-        answer_not_found(core, event->ticket, cluster, job);
+        answer_not_found(core, event->ticket, cluster, job, event->u.report.number);
         return;
     }
     if (!has_node(r, node)) {
@@ -299,7 +299,7 @@ void core_node_sum(struct core *core, const struct core_event *event)
     char name[NODELIST_NAME_MAX + 1];
     struct reservation *r = find_start(core, cluster, job, event->u.sum.number);
     if (!r) {
-        answer_not_found(core, event->ticket, cluster, job);
+        answer_not_found(core, event->ticket, cluster, job, event->u.sum.number);
         return;
     }
     if (!r->nodes || nodes_beyond(event->u.sum.nodes, r->nodes, name)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/interconnect/interconnect.h"
 #include "core/requests/requests.h"
+#include "core/reservation/nodeset.h"
 
 #include <assert.h>
 #include <string.h>
@@ -175,6 +176,22 @@ static bool can_ever_be(const struct core *core, const struct cluster_config *cl
            (cluster->budget == 0 || rec->addresses <= cluster->budget);
 }
 
+/* A node reports once, so the VNIs of a job that has one twice would wait for ever (F3). Of new
+ * reservations only: what a ledger of before has stays, and is granted again. */
+static const char *fault_of_nodes(struct core *core, const char *nodes)
+{
+    char twice[NODELIST_NAME_MAX + 1];
+    if (!nodes || nodeset_once(nodes, twice))
+        return NULL;
+    if (twice[0] != '\0')
+        return core_text(core, "nodes names %.64s twice: name each node of the job once", twice);
+    return core_text(core,
+                     "nodes names more than %d nodes by ranges within their names, too many to be "
+                     "compared: end names with their range, as \"n[1-70000]\", or give node_count "
+                     "instead",
+                     NODESET_RUNS_MAX);
+}
+
 /* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. A request
  * that is refused ends nothing: a prolog that ran twice, while the job uses what was adopted (I11).
  */
@@ -198,6 +215,11 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         .launched = q->launch && q->nodes,
         .created_ms = core->now_ms};
     struct drawing drawing = {.request = q, .adopted = adopted, .record = &rec};
+    const char *fault = fault_of_nodes(core, q->nodes);
+    if (fault) {
+        answer_refused(core, ticket, ANSWER_INVALID, "nodes", fault);
+        return;
+    }
     const enum answer_kind verdict = interconnect_of(rec.interconnect)->draw(core, &drawing);
     if (verdict != ANSWER_CREATED) {
         answer_refused(core, ticket, verdict, drawing.field, drawing.detail);

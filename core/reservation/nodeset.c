@@ -96,8 +96,9 @@ static int compare_runs(const void *left, const void *right)
     return order != 0 ? order : (l->first > r->first) - (l->first < r->first);
 }
 
-/* Ordered, and each name once. */
-static void order_runs(struct nodeset *set)
+/* Ordered, and each name once. One that was there twice, if any, is put into `twice`, unless NULL.
+ */
+static void order_runs(struct nodeset *set, char *twice)
 {
     size_t kept = 0;
     if (set->count == 0)
@@ -109,6 +110,8 @@ static void order_runs(struct nodeset *set)
             set->runs[++kept] = run;
             continue;
         }
+        if (twice && run->first <= last->last)
+            write_name(twice, run->prefix, run->width, run->first);
         last->last = run->last > last->last ? run->last : last->last;
         free(run);
     }
@@ -118,7 +121,25 @@ static void order_runs(struct nodeset *set)
 void nodeset_add(struct nodeset *set, const char *list)
 {
     nodelist_runs(list, add_run, set);
-    order_runs(set);
+    order_runs(set, NULL);
+}
+
+static void add_some(void *arg, const struct nodelist_run *run)
+{
+    const struct nodeset *set = arg;
+    if (set->count <= NODESET_RUNS_MAX)
+        add_run(arg, run);
+}
+
+bool nodeset_once(const char *list, char twice[static NODELIST_NAME_MAX + 1])
+{
+    struct nodeset set = {0};
+    twice[0] = '\0';
+    nodelist_runs(list, add_some, &set);
+    const bool all = set.count <= NODESET_RUNS_MAX;
+    order_runs(&set, twice);
+    nodeset_release(&set);
+    return all && twice[0] == '\0';
 }
 
 void nodeset_put(struct nodeset *set, const char *name)
@@ -207,7 +228,7 @@ void nodeset_fold(struct nodeset *set, struct nodefold *out)
     size_t used = 0;
     bool open = false; /* a bracket, for the numbers behind one prefix */
     *out = (struct nodefold){.count = 0};
-    order_runs(set);
+    order_runs(set, NULL);
     for (size_t i = 0, next; i < set->count; i = next) {
         const struct noderun *run = set->runs[i], *end = run;
         uint32_t names = run->last - run->first + 1;

@@ -28,6 +28,11 @@ void nodeset_add(struct nodeset *set, const char *list); /* as nodelist_count ta
 void nodeset_put(struct nodeset *set, const char *name);
 void nodeset_release(struct nodeset *set);
 
+/* Whether the list names each node once. If not, a node that it names twice; or "": it takes more
+ * runs than NODESET_RUNS_MAX, and to compare these would stop the loop too long. */
+enum { NODESET_RUNS_MAX = 1 << 16 };
+bool nodeset_once(const char *list, char twice[static NODELIST_NAME_MAX + 1]);
+
 bool nodeset_has(const struct nodeset *set, const char *name);
 uint32_t nodeset_size(const struct nodeset *set);
 

@@ -325,6 +325,8 @@ static const char *decode_next_link(struct decoded_page *page, const json_t *nex
         return NULL;
     if (!json_is_string(next))
         return "nextPageLink is no link";
+    if (json_string_length(next) > DECODE_LINK_MAX)
+        return "nextPageLink is longer than 8192 bytes";
     if (json_string_length(next) > 0)
         page->next = memory_text(json_string_value(next));
     return NULL;

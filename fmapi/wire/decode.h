@@ -11,7 +11,11 @@
 
 /* Decodes the fabric manager's answers (docs/fabric-manager.md, "Jobs"). Any bytes are allowed. */
 
-enum { DECODE_WORDS_SIZE = 256 };
+enum {
+    DECODE_WORDS_SIZE = 256,
+    DECODE_LINK_MAX = 8192, /* to the next page: all of them are kept, and libcurl takes no URL of
+                               8,000,000 bytes */
+};
 
 struct decoded {
     enum fmcall_outcome outcome;

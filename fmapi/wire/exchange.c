@@ -64,7 +64,10 @@ static void add_header(struct exchange *exchange, const char *line)
 static void require(CURLcode code)
 {
     if (code != CURLE_OK) {
-        (void)fprintf(stderr, "libcurl cannot be used: %s: stopping\n", curl_easy_strerror(code));
+        (void)fprintf(stderr,
+                      "libcurl cannot be used: %s: stopping; unless memory is short, install "
+                      "libcurl " LIBCURL_VERSION " or later, built with OpenSSL\n",
+                      curl_easy_strerror(code));
         abort();
     }
 }

@@ -4,6 +4,7 @@
 
 #include "base/names.h"
 #include "base/nodelist.h"
+#include "core/reservation/nodeset.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -87,6 +88,21 @@ static void check_names(struct fuzz_input *in, const char *list, const struct ex
     }
 }
 
+/* F3: each name beside each other one. Those that are too long are in no set. */
+static void check_once(const char *list, const struct expansion *all)
+{
+    char name[NODELIST_NAME_MAX + 1];
+    bool twice = false;
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t j = 0; j < i && strlen(all->names[i]) <= NODELIST_NAME_MAX; j++)
+            twice = twice || strcmp(all->names[i], all->names[j]) == 0;
+    FUZZ_CHECK(nodeset_once(list, name) == !twice);
+    size_t found = 0;
+    for (size_t i = 0; twice && i < all->count; i++)
+        found += strcmp(all->names[i], name) == 0;
+    FUZZ_CHECK(!twice || found > 1);
+}
+
 void fuzz_one(struct fuzz_input *in)
 {
     struct error err = {0};
@@ -101,6 +117,7 @@ void fuzz_one(struct fuzz_input *in)
         if (count <= EXPANDED_MAX) {
             expand_list(&all, list);
             FUZZ_CHECK(all.count == count);
+            check_once(list, &all);
             check_names(in, list, &all);
         } else {
             while (in->left > 0) {

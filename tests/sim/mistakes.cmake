@@ -215,7 +215,7 @@ mcast_mistake(time-frees-launched 150 core/reservation/quarantine.c
     [[r->launched ? HOLD_UNTIL_REPORTED : core->config.vni_hold_ms;]]
     [[core->config.vni_hold_ms;]])
 mcast_mistake(sums-begin-anew-at-a-start 600 core/apply.c
-    [[if (core->now_ms == 0) /* from disk]] [[if (false) /* from disk]])
+    [[if (loaded) /* from disk]] [[if (false) /* from disk]])
 mcast_mistake(partition-key-is-not-held 100 core/reservation/quarantine.c
     [[return from + core->config.omnipath.pkey_hold_ms;]] [[return from;]])
 mcast_mistake(key-of-a-job-is-forgotten 100 core/apply.c

@@ -10,10 +10,9 @@
 
 void arrivals_init(struct arrivals *arrivals, unsigned max, uint32_t seed)
 {
-    *arrivals = (struct arrivals){.max = max, .seed = seed};
+    arrivals->max = max;
+    arrivals->seed = seed;
     TAILQ_INIT(&arrivals->turns);
-    for (int i = 0; i < ARRIVALS_LISTS; i++)
-        TAILQ_INIT(&arrivals->lists[i].waiting);
 }
 
 static struct arrival_list *list_of(struct arrivals *arrivals, const struct sockaddr_storage *from)
@@ -23,19 +22,24 @@ static struct arrival_list *list_of(struct arrivals *arrivals, const struct sock
     return &arrivals->lists[quota_hash(&holder, arrivals->seed) % ARRIVALS_LISTS];
 }
 
-static struct arrival_list *longest_list(const struct arrivals *arrivals)
+/* It goes on giving until it has no more than its share: thousands need not be compared each time.
+ */
+static struct arrival_list *giving_list(struct arrivals *arrivals)
 {
-    struct arrival_list *list = NULL, *longest = TAILQ_FIRST(&arrivals->turns);
+    struct arrival_list *list = NULL, *longest = arrivals->giving;
+    if (longest && longest->count > ARRIVALS_SHARE)
+        return longest;
+    longest = TAILQ_FIRST(&arrivals->turns);
     TAILQ_FOREACH(list, &arrivals->turns, turn)
     if (list->count > longest->count)
         longest = list;
-    return longest;
+    return arrivals->giving = longest;
 }
 
-bool arrivals_may_add(const struct arrivals *arrivals)
+bool arrivals_may_add(struct arrivals *arrivals)
 {
     return arrivals->count < arrivals->max ||
-           (arrivals->max > 0 && longest_list(arrivals)->count > ARRIVALS_SHARE);
+           (arrivals->max > 0 && giving_list(arrivals)->count > ARRIVALS_SHARE);
 }
 
 static struct arrival *take_from(struct arrivals *arrivals, struct arrival_list *list,
@@ -52,18 +56,20 @@ static struct arrival *take_from(struct arrivals *arrivals, struct arrival_list 
 bool arrivals_add(struct arrivals *arrivals, int fd, const struct sockaddr_storage *address,
                   socklen_t length)
 {
-    struct arrival_list *list = list_of(arrivals, address), *longest = NULL;
+    struct arrival_list *list = list_of(arrivals, address);
     const bool full = arrivals->count >= arrivals->max;
     struct arrival *arrival = memory_zeroed(sizeof *arrival);
     *arrival = (struct arrival){.fd = fd, .length = length, .address = *address};
+    if (list->count++ == 0) {
+        TAILQ_INIT(&list->waiting);
+        TAILQ_INSERT_TAIL(&arrivals->turns, list, turn);
+    }
     TAILQ_INSERT_TAIL(&list->waiting, arrival, link);
     arrivals->count++;
-    if (list->count++ == 0)
-        TAILQ_INSERT_TAIL(&arrivals->turns, list, turn);
     if (!full)
         return true;
-    longest = longest_list(arrivals);
-    arrival = take_from(arrivals, longest, TAILQ_LAST(&longest->waiting, arrival_waiting));
+    list = giving_list(arrivals);
+    arrival = take_from(arrivals, list, TAILQ_LAST(&list->waiting, arrival_waiting));
     close(arrival->fd);
     free(arrival);
     return false;

@@ -15,9 +15,9 @@
  * that it closes. */
 
 enum {
-    ARRIVALS_MAX = 16384, /* the largest machine has 11,136 nodes */
-    ARRIVALS_LISTS = 512,
-    ARRIVALS_SHARE = 64 /* of one list; a longer one gives way when there is no room */
+    ARRIVALS_MAX = 16384,          /* the largest machine has 11,136 nodes */
+    ARRIVALS_LISTS = ARRIVALS_MAX, /* so that few addresses share one with another */
+    ARRIVALS_SHARE = 4             /* of one list; a longer one gives way when there is no room */
 };
 
 struct arrival {
@@ -31,7 +31,8 @@ struct arrivals {
     unsigned count, max;
     uint32_t seed; /* of the hash */
     TAILQ_HEAD(arrival_turns, arrival_list)
-    turns; /* lists that are not empty, the next one first */
+    turns;                       /* lists that are not empty, the next one first */
+    struct arrival_list *giving; /* that gave way last; or NULL */
     struct arrival_list {
         unsigned count;
         TAILQ_HEAD(arrival_waiting, arrival) waiting;
@@ -39,12 +40,13 @@ struct arrivals {
     } lists[ARRIVALS_LISTS];
 };
 
+/* Of all zero. */
 void arrivals_init(struct arrivals *arrivals, unsigned max, uint32_t seed);
 
 /* Whether one more may be added: there is room, or it can be made. */
-bool arrivals_may_add(const struct arrivals *arrivals);
+bool arrivals_may_add(struct arrivals *arrivals);
 
-/* Takes over fd. Without room the newest of the longest list is closed. False: it was one. */
+/* Takes over fd. Without room the newest of a long list is closed. False: it was one. */
 bool arrivals_add(struct arrivals *arrivals, int fd, const struct sockaddr_storage *address,
                   socklen_t length);
 

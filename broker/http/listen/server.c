@@ -110,7 +110,7 @@ static bool may_serve(const struct server *server)
 }
 
 /* Or the kernel keeps them. */
-static bool may_accept(const struct server *server)
+static bool may_accept(struct server *server)
 {
     return server->tls ? arrivals_may_add(&server->waiting) : may_serve(server);
 }

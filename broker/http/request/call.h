@@ -34,13 +34,13 @@ enum call_phase {
     CALL_SENT
 };
 
-/* What a launch document is asked for with. */
 /* What a job is like beyond its nodes (S1). */
 struct job_layout {
     int interconnect;                      /* enum interconnect_kind; -1: not given */
     int64_t tasks_per_node, cpus_per_task; /* 0: not given */
 };
 
+/* What a launch document is asked for with. */
 struct launch_wish {
     bool wanted;
     struct job_layout layout; /* to be the reservation's, where it is given */

@@ -153,6 +153,79 @@ static void async__reports_many_nodes(void **state)
     end(async, fake);
 }
 
+#define LAUNCHED                                                                                   \
+    "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\",\"launch\":\"a "      \
+    "line\"}"
+#define LAUNCH_REQUEST(length, body)                                                               \
+    "POST /v1/clusters/elcap/jobs/f1/launch HTTP/1.1\r\n" AGENT ACCEPT                             \
+    "Content-Type: application/json\r\nContent-Length: " length "\r\n\r\n" body
+#define WHOLE_LAUNCH_REQUEST                                                                       \
+    LAUNCH_REQUEST("100", "{\"restart\":0,\"interconnect\":\"omnipath\",\"tasks_per_node\":8,"     \
+                          "\"cpus_per_task\":4,\"env\":true,\"expires\":60}")
+
+static void hear_launch(const struct mcast_outcome *outcome, void *arg)
+{
+    if (outcome->code == MCAST_OK)
+        assert_string_equal(outcome->reservation->launch, "a line");
+    hear(outcome, arg);
+}
+
+/* S1: both forms ask for a launch document in the same words, and understand the same answers. */
+static void launch__is_asked_for_alike_in_both_forms(void **state)
+{
+    (void)state;
+    static const char refusal[] = "{\"status\":409,\"code\":\"no-launch\",\"detail\":\"released\"}";
+    static const struct reply script[] = {{200, NULL, LAUNCHED, THEN_CLOSE},
+                                          {200, NULL, LAUNCHED, THEN_KEEP},
+                                          {200, NULL, LAUNCHED, THEN_KEEP},
+                                          {409, PROBLEM, refusal, THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct mcast *handle = NULL;
+    struct mcast_reservation *job = NULL;
+    struct mcast_error error;
+    struct heard heard = {0};
+    char interconnect[] = "omnipath";
+    struct mcast_launch launch = {.size = sizeof launch,
+                                  .lifetime_s = 60,
+                                  .env = true,
+                                  .interconnect = interconnect,
+                                  .tasks_per_node = 8,
+                                  .cpus_per_task = 4};
+    assert_int_equal(mcast_open(&handle, fakebroker_url(fake), NULL), 0);
+    assert_int_equal(mcast_launch(handle, "elcap", "f1", &launch, &job, &error), 0);
+    assert_string_equal(job->launch, "a line");
+    mcast_reservation_free(job);
+    mcast_close(handle);
+    fakebroker_expect(fake, 1, WHOLE_LAUNCH_REQUEST);
+    assert_int_equal(
+        mcast_async_launch(async, "elcap", "a/b", &launch, hear_launch, &heard, NULL, &error),
+        MCAST_USAGE);
+    assert_int_equal(
+        mcast_async_launch(async, "elcap", "f1", &launch, hear_launch, &heard, NULL, NULL), 0);
+    interconnect[0] = 'x';
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    fakebroker_expect(fake, 2, WHOLE_LAUNCH_REQUEST);
+    /* Of a program that was compiled when the struct ended with its third member, and padding. */
+    memset(&launch, 0xff, sizeof launch);
+    launch.size = offsetof(struct mcast_launch, interconnect);
+    launch.lifetime_s = 60;
+    assert_int_equal(launch.restart, -1);
+    assert_int_equal(
+        mcast_async_launch(async, "elcap", "f1", &launch, hear_launch, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 3, LAUNCH_REQUEST("14", "{\"expires\":60}"));
+    assert_int_equal(
+        mcast_async_launch(async, "elcap", "f1", NULL, hear_launch, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    fakebroker_expect(fake, 4, LAUNCH_REQUEST("2", "{}"));
+    assert_int_equal(heard.times, 3);
+    assert_int_equal(heard.code, MCAST_REFUSED);
+    assert_string_equal(heard.word, "no-launch");
+    end(async, fake);
+}
+
 static void async__refuses_what_is_not_allowed_without_calling_back(void **state)
 {
     (void)state;
@@ -395,6 +468,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(async__reserves_and_releases),
         cmocka_unit_test(async__reports_many_nodes),
+        cmocka_unit_test(launch__is_asked_for_alike_in_both_forms),
         cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
         cmocka_unit_test(async__ends_in_time),
         cmocka_unit_test(async__that_retries_waits_for_the_broker),

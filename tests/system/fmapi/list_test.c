@@ -317,6 +317,29 @@ static void list__bounds_a_page(void **state)
     assert_non_null(strstr(census.landing.words, "the answer is longer than 8388608 bytes"));
 }
 
+static void put_link(void *arg, const struct scriptedserver_request *request,
+                     struct scriptedserver_answer *answer)
+{
+    answer->body = request->number > 1
+                       ? scriptedserver_text("{\"documentLinks\":[]}")
+                       : scriptedserver_text("{\"documentLinks\":[],\"nextPageLink\":\"/%0*d\"}",
+                                             *(const int *)arg - 1, 0);
+}
+
+/* B11: libcurl takes no URL of 8,000,000 bytes, and a page has room for one. */
+static void list__bounds_a_link(void **state)
+{
+    (void)state;
+    int bytes = 8192;
+    assert_int_equal(count_all(put_link, &bytes, 60000).landing.outcome, FM_OK);
+    for (int i = 0; i < 2; i++) {
+        bytes = i == 0 ? 8193 : 8100000;
+        struct census census = count_all(put_link, &bytes, 60000);
+        assert_int_equal(census.landing.outcome, FM_BUSY);
+        assert_non_null(strstr(census.landing.words, "nextPageLink is longer than 8192 bytes"));
+    }
+}
+
 enum { ENDLESS_TIMEOUT_MS = 300 };
 
 struct endless {
@@ -387,6 +410,7 @@ int main(void)
         cmocka_unit_test(list__takes_a_hundred_thousand_names),
         cmocka_unit_test(list__bounds_its_names),
         cmocka_unit_test(list__bounds_a_page),
+        cmocka_unit_test(list__bounds_a_link),
         cmocka_unit_test(list__ends_in_time),
         cmocka_unit_test(destroy__is_allowed_in_a_page),
     };

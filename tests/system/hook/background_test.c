@@ -129,23 +129,40 @@ static void deadline__holds(void **state)
     fixture_close(fixture);
 }
 
-/* Not even a debugger of the user's own may look, and a crash leaves nothing. */
-static void memory__is_in_no_core(void **state)
+/* The wait status of a hook that waits for the fabric manager, and gets this signal. */
+static int status_after(int signum, const char *option)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
-    const char *const words[] = {"--wait", "--deadline", "5m", NULL};
+    const char *const words[] = {"--wait", "--deadline", "5m", option, NULL};
     int status = 0;
     fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
     const long before = fixture_requests(fixture);
     pid_t child = fixture_start(fixture, words);
     while (fixture_requests(fixture) == before && waitpid(child, &status, WNOHANG) == 0) {
     }
-    assert_int_equal(kill(child, SIGQUIT), 0);
+    assert_int_equal(kill(child, signum), 0);
     assert_int_equal(waitpid(child, &status, 0), child);
+    fixture_close(fixture);
+    return status;
+}
+
+/* Not even a debugger of the user's own may look, and a crash leaves nothing. */
+static void memory__is_in_no_core(void **state)
+{
+    (void)state;
+    const int status = status_after(SIGQUIT, NULL);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
     assert_false(WCOREDUMP(status));
-    fixture_close(fixture);
+}
+
+/* F19: without memory it aborts (base/memory.h), and fails no job either. */
+static void memory__that_is_exhausted_fails_no_job(void **state)
+{
+    (void)state;
+    int status = status_after(SIGABRT, NULL);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    status = status_after(SIGABRT, "--strict");
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
 int main(void)
@@ -156,6 +173,7 @@ int main(void)
         cmocka_unit_test(slow__fabric_manager_is_waited_for),
         cmocka_unit_test(deadline__holds),
         cmocka_unit_test(memory__is_in_no_core),
+        cmocka_unit_test(memory__that_is_exhausted_fails_no_job),
     };
     return cmocka_run_group_tests_name("hook_background", tests, NULL, NULL);
 }

@@ -173,7 +173,7 @@ static void services__of_no_reservation_do_not_stay(void **state)
     assert_int_equal(fixture_run_with(fixture, fixture_job("f17", 2, "1024", 8),
                                       "prolog --job f17 --reservation -"),
                      3);
-    fixture_expect_err(fixture, "no such reservation any more");
+    fixture_expect_err(fixture, "has no reservation");
     EXPECT_SERVICES(0);
     assert_false(fixture_remembers(fixture));
     testbed_destroy(testbed);

@@ -631,6 +631,8 @@ static void key_file__is_judged_on_the_node(void **state)
     folder_path(path, sizeof path, scene->folder, "node-launch.key");
     snprintf(config, sizeof config, "%s/node.conf", fixture->folder);
     EXPECT_RUN(0, "--check --config %s", config);
+    EXPECT_RUN(2, "--check --config"); /* not the usual file instead */
+    EXPECT_RUN(2, "--check --config %s more", config);
     assert_int_equal(chmod(path, 0644), 0);
     expect_ask_instead(scene, "can be read by others: chmod 0600");
     EXPECT_RUN(1, "--check --config %s", config);

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-/* scancel at every stage of a job: nothing is left, whoever was in the middle of what. */
+/* scancel and requeue at every stage of a job: nothing is left, whichever hook runs. */
 
 static unsigned int submit(struct site *site)
 {
@@ -89,6 +89,30 @@ static void scancel__during_the_epilog(void **state)
     cluster_await_idle(site->cluster);
 }
 
+/* Slurm lets the PrologSlurmctld of a job that goes back into the queue run on. What it cannot have
+ * now holds nothing: the job's next start asks anew. */
+static void requeue__is_not_held_by_a_late_refusal(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prologslurmctld", "before");
+    site_hold(site, "prologslurmctld", "after");
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N2 --comment=mcast:nonsense --wrap true");
+    site_await_held(site, "prologslurmctld", "before", job, NULL);
+    cluster_expect(site->cluster, "scontrol requeue %u", job);
+    site_await_state(site, job, "PENDING");
+    site_let_go(site, "prologslurmctld", "before");
+    site_await_held(site, "prologslurmctld", "after", job, NULL);
+    cluster_expect(site->cluster,
+                   "scontrol show job %u >$SITE/out/refused && grep -q 'Restarts=1 ' "
+                   "$SITE/out/refused && ! grep -E 'JobHeld|AdminComment' $SITE/out/refused",
+                   job);
+    cancel(site, job);
+    site_let_go(site, "prologslurmctld", "after");
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
 /* F3: EpilogSlurmctld gives the VNIs back while services of theirs are on the nodes still. */
 static void release__keeps_vnis_until_all_nodes_are_done(void **state)
 {
@@ -123,6 +147,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(scancel__after_the_prolog),
         cmocka_unit_test(scancel__while_tasks_run),
         cmocka_unit_test(scancel__during_the_epilog),
+        cmocka_unit_test(requeue__is_not_held_by_a_late_refusal),
         cmocka_unit_test(release__keeps_vnis_until_all_nodes_are_done),
     };
     if (argc > 1)

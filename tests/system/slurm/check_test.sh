@@ -126,6 +126,7 @@ expect launch problem "would be a constraint" "MCAST_LAUNCH=comment"
 echo MCAST_LAUNCH_USER=0 >"$dir/settings" # auto takes the comment
 check
 expect launch ok "comes with the job (MCAST_LAUNCH=auto)"
+expect launch ok "takes those of uid 0 alone"
 
 # What becomes of a job that loses its addresses.
 refresh

@@ -62,6 +62,24 @@ static void load__brings_everything_back(void **state)
     assert_int_equal(driver_find(d, EFFECT_EVENT)->u.event->seq, 8);
 }
 
+/* F22: a node list that is refused since (a node is there twice) may be in a ledger of before. */
+static void load__takes_a_list_that_is_refused_now(void **state)
+{
+    struct driver *d = *state;
+    struct record record = saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
+    struct reserve_request q = driver_request("a", 4);
+    record.u.reservation.nodes = q.nodes = "n[1-3,2]";
+    record.u.reservation.node_count = 4;
+    record.u.reservation.wish = q.wish = WISH_OFF;
+    load(d, record);
+    core_start(d->core, d->now);
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    q.job = "b";
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+}
+
 /* F22: each field is what it was, and what is saved of it next is no less. */
 static void load__brings_back_each_field(void **state)
 {
@@ -450,6 +468,7 @@ static void load__pool_shrunk_meanwhile(void **state)
 
 UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
           WITH(begin_driver, load__brings_back_each_field),
+          WITH(begin_driver, load__takes_a_list_that_is_refused_now),
           cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
           WITH(begin_driver, load__intent_is_finished),
           WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come),

@@ -100,6 +100,47 @@ static void nodeset__names_what_another_has_not(void **state)
     }
 }
 
+/* F3: by the second way to know, each name beside each other one, in fuzz/nodelist. */
+static void nodeset__tells_what_is_named_twice(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *list, *twice; /* NULL: each once */
+    } cases[] = {
+        {"n1", NULL},
+        {"n1,n1", "n1"},
+        {"login,n1,login", "login"},
+        {"n[1-3,2]", "n2"},
+        {"n[2,1-3]", "n2"},
+        {"n[1-3],n4,n[5-6]", NULL},
+        {"n[1-3],n[3-6]", "n3"},
+        {"n[5-9],n[1-4],n7", "n7"},
+        {"n[1-10000],n12,n[20000-30000]", "n12"},
+        {"n[1-3],n4,n[5-6],n[2-4]", "n2"}, /* of what was joined to one run */
+        {"n[8-11],n[08-09]", NULL},        /* n8 is not n08 */
+        {"n[8-11],n[08-11]", "n10"},
+        {"n1[1-4],n[11-12]", "n11"}, /* a prefix that ends in digits */
+        {"n[1-12][1-12]", "n111"},
+        {"n[1-2][1-9]", NULL},
+        {"x[1-2]y[3-4],x2y[4-5]", "x2y4"},
+        {"n[1-9]-ib", NULL},
+        {"n[1-9]-ib,n10-ib,n5-ib", "n5-ib"},
+        {"n1234567890,n1234567891", NULL},
+        {"n1234567890,n[1-2],n1234567890", "n1234567890"},
+        {"n[1-65536]-ib", NULL},
+        {"n[1-65537]-ib", ""}, /* too many to be compared */
+        {"n[1-1000000]-ib", ""},
+        {"r[1-1000]n[1-1000]", NULL},
+        {"n[1-1000000]", NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char twice[NODELIST_NAME_MAX + 1];
+        const bool once = nodeset_once(cases[i].list, twice);
+        if (once != !cases[i].twice || strcmp(twice, once ? "" : cases[i].twice) != 0)
+            fail_msg("%s: %s", cases[i].list, once ? "each once" : twice);
+    }
+}
+
 static void nodeset__grows(void **state)
 {
     (void)state;
@@ -253,5 +294,6 @@ UNIT_MAIN(cmocka_unit_test(nodefold__writes_lists_as_people_do),
           cmocka_unit_test(nodefold__fills_its_text_to_the_end),
           cmocka_unit_test(nodeset__takes_a_run_for_each_count_of_digits),
           cmocka_unit_test(nodeset__has_what_the_list_names),
-          cmocka_unit_test(nodeset__names_what_another_has_not), cmocka_unit_test(nodeset__grows),
+          cmocka_unit_test(nodeset__names_what_another_has_not),
+          cmocka_unit_test(nodeset__tells_what_is_named_twice), cmocka_unit_test(nodeset__grows),
           cmocka_unit_test(nodeset__leaves_out_what_is_too_long))

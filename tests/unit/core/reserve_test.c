@@ -246,6 +246,30 @@ static void reserve__refuses_what_cannot_be(void **state)
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
 }
 
+/* F3: it would wait for two reports of that node. Nothing is drawn for it. */
+static void reserve__refuses_a_node_twice(void **state)
+{
+    struct driver *d = *state;
+    static const struct {
+        const char *nodes, *words;
+    } cases[] = {
+        {"n[1-3,2]", "nodes names n2 twice: name each node of the job once"},
+        {"n[1-200000]-ib", "nodes names more than 65536 nodes by ranges within their names"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct reserve_request q = driver_request("a", 4);
+        q.nodes = cases[i].nodes;
+        driver_reserve(d, q);
+        assert_int_equal(driver_answered(d), ANSWER_INVALID);
+        assert_string_equal(driver_answer(d)->field, "nodes");
+        assert_non_null(strstr(driver_answer(d)->detail, cases[i].words));
+        assert_null(driver_find(d, EFFECT_SAVE));
+        assert_null(core_find(d->core, "elcap", "a"));
+    }
+    driver_reserve(d, driver_request("a", 4));
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1024);
+}
+
 /* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
 static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
 {
@@ -670,7 +694,7 @@ UNIT_MAIN(UP(reserve__gives_vnis), FRESH(reserve__single_node_policy),
           UP(reserve__allows_by_default_what_nodes_do), FRESH(reserve__pool_exhausted_is_fatal),
           FRESH(reserve__pool_exhausted_may_be_allowed), UP(reserve__saves_the_intent_and_asks),
           UP(reserve__is_idempotent), UP(reserve__another_request_conflicts),
-          UP(reserve__refuses_what_cannot_be),
+          UP(reserve__refuses_what_cannot_be), UP(reserve__refuses_a_node_twice),
           UP(reserve__repeated_waits_as_long_as_is_configured_now),
           FRESH(reserve__of_the_longest_names),
           cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),

@@ -113,12 +113,13 @@ static void list__a_page_reads_little(void **state)
 {
     struct driver *d = *state;
     enum { JOBS = 20, LENGTH = 30000 };
-    static char nodes[LENGTH + 8];
+    static char nodes[LENGTH + 16];
     char name[NODELIST_NAME_MAX + 1] = "";
     struct seen seen;
     uint32_t count = 2;
-    for (strcpy(nodes, "a"); strlen(nodes) < LENGTH; count++)
-        strcat(nodes, ",a");
+    size_t length = (size_t)sprintf(nodes, "a");
+    for (; length < LENGTH; count++)
+        length += (size_t)sprintf(nodes + length, ",a%u", count);
     strcat(nodes, ",last");
     for (int i = 0; i < JOBS; i++) {
         char job[16];

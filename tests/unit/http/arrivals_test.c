@@ -100,6 +100,26 @@ static void room__is_made_by_who_has_most(void **state)
     assert_int_equal(of_two, 1);
 }
 
+/* Hosts that have all places, as many each, give them up to others, which take turns with them
+ * (B8).
+ */
+static void places__are_not_for_hosts_with_many(void **state)
+{
+    (void)state;
+    enum { HOSTS = 16, NEWCOMER = 4711 };
+    for (unsigned i = 0; i < MAX; i++)
+        assert_true(add(1 + i % HOSTS));
+    for (unsigned i = 0; i < MAX - HOSTS * ARRIVALS_SHARE; i++) {
+        assert_true(arrivals_may_add(&arrivals));
+        assert_false(add(NEWCOMER + i));
+    }
+    assert_false(arrivals_may_add(&arrivals));
+    assert_int_equal(arrivals.count, MAX);
+    for (unsigned host = 1; host <= HOSTS; host++)
+        assert_int_equal(take(), host);
+    assert_int_equal(take(), NEWCOMER);
+}
+
 static void none__is_taken_without_descriptors(void **state)
 {
     (void)state;
@@ -128,6 +148,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(addresses__take_turns, open_all, close_all),
         cmocka_unit_test_setup_teardown(room__is_made_by_who_has_most, open_all, close_all),
+        cmocka_unit_test_setup_teardown(places__are_not_for_hosts_with_many, open_all, close_all),
         cmocka_unit_test_setup_teardown(none__is_taken_without_descriptors, open_all, close_all),
         cmocka_unit_test_setup_teardown(network__of_ipv6_is_one_address, open_all, close_all),
     };

@@ -439,6 +439,8 @@ static void nodes_report__with_a_bad_value_is_refused(void **state)
          "order"},
     };
     ASSERT_REFUSED(nodes, cases);
+    assert_int_equal(nodes(cases[5].text), -1);
+    assert_non_null(strstr(last.problem.detail, "state must be destroyed or lingering"));
 }
 
 /* ---- a request for a token (B3) ---- */

@@ -317,6 +317,14 @@ static int read_vnis(const json_t *list, struct node_body *body, struct problem 
                        VNI_PER_JOB_MAX);
 }
 
+static int check_number(int64_t number, struct problem *problem)
+{
+    return number > 0 ? 0
+                      : problem_set(problem, 422, "missing-field", "number",
+                                    "number is missing: the reservation's, which says which life "
+                                    "of the job is meant");
+}
+
 static int check_report(const char *state, const struct node_body *body, struct problem *problem)
 {
     if (!state)
@@ -325,10 +333,8 @@ static int check_report(const char *state, const struct node_body *body, struct 
     if (!body->state)
         return problem_set(problem, 422, "invalid", "state",
                            "state must be created, destroyed or lingering");
-    if (body->number == 0)
-        return problem_set(problem, 422, "missing-field", "number",
-                           "number is missing: the reservation's, which says which life of the "
-                           "job is meant");
+    if (check_number((int64_t)body->number, problem) < 0)
+        return -1;
     if (body->state == NODE_DESTROYED && body->services[0] != '\0')
         return problem_set(problem, 422, "invalid", "services",
                            "services names some, but state says that none is left; while some are, "
@@ -376,12 +382,10 @@ int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem
                            "nodes is missing: the nodes that this is about, \"elcap[1-4000]\"");
     if (nodelist_count(nodes, &count, &err) < 0)
         return problem_set(problem, 422, "invalid", "nodes", "nodes: %s", err.text);
-    struct node_body report = {.number = body->number};
-    report.state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
-    if (report.state == NODE_CREATED)
-        return problem_set(problem, 422, "invalid", "state",
+    body->state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
+    if (body->state != NODE_DESTROYED && body->state != NODE_LINGERING)
+        return problem_set(problem, 422, state ? "invalid" : "missing-field", "state",
                            "state must be destroyed or lingering: what was created each node has "
                            "to say itself");
-    body->state = report.state;
-    return check_report(state, &report, problem);
+    return check_number(number, problem);
 }
