@@ -35,6 +35,13 @@ void *memory_room(void *array, size_t count, size_t *capacity, size_t size)
     return memory_resized(array, *capacity, size);
 }
 
+void *memory_room_doubled(void *array, size_t count, size_t size)
+{
+    if (count % 4 != 0 || (count & (count - 1)) != 0)
+        return array;
+    return memory_resized(array, count == 0 ? 4 : count * 2, size);
+}
+
 char *memory_text(const char *text)
 {
     return !text ? NULL : memory_must(strdup(text));

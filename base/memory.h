@@ -11,6 +11,8 @@ void *memory_zeroed(size_t size);
 void *memory_resized(void *old, size_t count, size_t size); /* for arrays: count × size */
 /* For an array that grows: has room for one more than count; moves it and *capacity if needed. */
 void *memory_room(void *array, size_t count, size_t *capacity, size_t size);
+/* The same of a small array, of which there are many: its capacity is 4, 8, 16, …, kept nowhere. */
+void *memory_room_doubled(void *array, size_t count, size_t size);
 char *memory_text(const char *text); /* a copy; NULL stays NULL */
 
 /* As printf does. No other copy of the text is made. */

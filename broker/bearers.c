@@ -20,7 +20,7 @@ struct bucket {
 };
 
 struct bearers {
-    struct chain key;
+    struct fingerprint_key *key;
     struct bucket *buckets;
     size_t room; /* buckets: a power of two, at least as many as entries */
     size_t count;
@@ -67,7 +67,7 @@ static void resize_buckets(struct bearers *bearers, size_t room)
 struct bearers *bearers_create(const struct chain *key)
 {
     struct bearers *bearers = memory_zeroed(sizeof *bearers);
-    bearers->key = *key;
+    bearers->key = fingerprint_key_create(key);
     resize_buckets(bearers, BUCKETS_MIN);
     return bearers;
 }
@@ -83,7 +83,7 @@ void bearers_destroy(struct bearers *bearers)
         }
     }
     free(bearers->buckets);
-    chain_wipe(&bearers->key);
+    fingerprint_key_destroy(bearers->key);
     free(bearers);
 }
 
@@ -112,7 +112,7 @@ static void remove_token(struct bearers *bearers, uint64_t number)
 
 static void add_token(struct bearers *bearers, uint64_t number, struct secret token)
 {
-    const struct fingerprint print = fingerprint_compute(&bearers->key, token);
+    const struct fingerprint print = fingerprint_compute(bearers->key, token);
     const struct entry *entry = *place_of(bearers, number);
     if (entry && fingerprint_equal(&entry->print, &print))
         return;
@@ -142,7 +142,7 @@ uint64_t bearers_find(const struct bearers *bearers, struct secret token)
     uint64_t number = 0;
     if (bearers->count == 0)
         return 0;
-    const struct fingerprint print = fingerprint_compute(&bearers->key, token);
+    const struct fingerprint print = fingerprint_compute(bearers->key, token);
     const struct entry *entry = *print_list(bearers, &print);
     for (; entry; entry = entry->print_next)
         if (fingerprint_equal(&entry->print, &print) && entry->number > number)

@@ -30,6 +30,7 @@ struct queue {
 struct pack {
     struct batch *batch; /* NULL: no records */
     size_t records;
+    bool awaited; /* to be committed without waiting for more records */
     /* The reservations that they are about, by the last 16 bits of their numbers: an answer about
      * another one with the same bits waits, too, for nothing. */
     struct idset about;
@@ -52,7 +53,7 @@ struct journal {
     uint64_t failed;      /* attempts in a row */
     struct journal_counters counters;
     uv_poll_t poll;
-    uv_timer_t retry;
+    uv_timer_t retry, unawaited;
     unsigned open_handles;
     void (*closed)(void *arg);
     void *closed_arg;
@@ -170,9 +171,10 @@ static void commit_oldest(struct journal *journal)
 
 static void begin_commit(struct journal *journal)
 {
-    if (journal->writing[0]->batch || !journal->gathering->batch)
+    if (journal->writing[0]->batch || !journal->gathering->batch || !journal->gathering->awaited)
         return;
     swap_packs(&journal->writing[0], &journal->gathering);
+    (void)uv_timer_stop(&journal->unawaited);
     commit_oldest(journal);
 }
 
@@ -206,6 +208,7 @@ static void commit_succeeded(struct journal *journal, const struct commit_result
     written->queue.first = NULL;
     written->batch = NULL;
     written->records = 0;
+    written->awaited = false;
     idset_init(&written->about);
     swap_packs(&journal->writing[0], &journal->writing[1]);
     begin_commit(journal); /* the disk works on the next batch while this one's effects run */
@@ -279,6 +282,12 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         turn_leave(turn, before);
 }
 
+static void on_unawaited(uv_timer_t *timer)
+{
+    struct journal *journal = timer->data;
+    journal->gathering->awaited = true; /* the end of this turn commits it */
+}
+
 struct journal *journal_create(uv_loop_t *loop, struct store *store,
                                const struct journal_sink *sink, struct error *err)
 {
@@ -296,8 +305,9 @@ struct journal *journal_create(uv_loop_t *loop, struct store *store,
         return NULL;
     }
     (void)uv_timer_init(loop, &journal->retry);
-    journal->open_handles = 2;
-    journal->poll.data = journal->retry.data = journal;
+    (void)uv_timer_init(loop, &journal->unawaited);
+    journal->open_handles = 3;
+    journal->poll.data = journal->retry.data = journal->unawaited.data = journal;
     (void)uv_poll_start(&journal->poll, UV_READABLE, on_readable);
     return journal;
 }
@@ -345,6 +355,7 @@ void journal_defer(struct journal *journal, const struct effect *effect)
         queue_push(&journal->ready, deferred);
     } else {
         queue_push(&last->queue, deferred);
+        last->awaited |= effect->kind != EFFECT_EVENT;
     }
 }
 
@@ -366,8 +377,12 @@ void journal_flush(struct journal *journal)
 void journal_turn(struct journal *journal)
 {
     begin_commit(journal);
+    if (!journal->gathering->batch)
+        return;
+    if (!journal->gathering->awaited && !uv_is_active((uv_handle_t *)&journal->unawaited))
+        (void)uv_timer_start(&journal->unawaited, on_unawaited, JOURNAL_UNAWAITED_MS, 0);
     /* The store may go on with what has gathered by itself, until there is more to gather. */
-    if (journal->in_progress == 1 && journal->gathering->batch && !journal->offered)
+    if (journal->in_progress == 1 && journal->gathering->awaited && !journal->offered)
         journal->offered = store_offer(journal->store, journal->gathering->batch, on_done, journal);
 }
 
@@ -422,4 +437,5 @@ void journal_destroy(struct journal *journal, void (*closed)(void *arg), void *a
     journal->closed_arg = arg;
     uv_close((uv_handle_t *)&journal->poll, on_closed);
     uv_close((uv_handle_t *)&journal->retry, on_closed);
+    uv_close((uv_handle_t *)&journal->unawaited, on_closed);
 }

@@ -25,7 +25,9 @@ struct turn;
  * behind it. Answers do not wait for that: each is performed once, at once, with the failure. Calls
  * and events do wait, and are performed when the disk works again. */
 
-enum { JOURNAL_RETRY_MS = 1000 };
+/* Records that no answer or call waits for, as of what was given back, wait so long for the commit
+ * of others: a commit of their own would delay the next request's (G27). */
+enum { JOURNAL_RETRY_MS = 1000, JOURNAL_UNAWAITED_MS = 5 };
 
 /* Performs effects. perform and flushed may step the core and so defer more effects: these are
  * performed after the present one, in order, and not by recursion. */
@@ -56,8 +58,9 @@ void journal_defer(struct journal *journal, const struct effect *effect);
 /* Performs what is ready. To be called at the end of each step. */
 void journal_flush(struct journal *journal);
 
-/* Starts the commit of what has gathered, unless one is in progress. To be called once in each turn
- * of the loop, before it waits, so that everything that arrived in one turn shares one commit. */
+/* Starts the commit of what has gathered, unless one is in progress or nothing waits for it. To be
+ * called once in each turn of the loop, before it waits, so that everything that arrived in one
+ * turn shares one commit. */
 void journal_turn(struct journal *journal);
 
 /* Whether the reservation of this number is not on disk as it is in memory: something about it has

@@ -364,11 +364,13 @@ struct mcast_filter {
                             of every node. For admins, resource managers, and the node itself */
     uint64_t *hidden;    /* with node: receives how many more there are that the caller may not see;
                             NULL: not wanted */
+    bool silent;         /* with node: only those that are over and wait for it, and of which it has
+                            reported         nothing; without their node lists */
 };
 
 #define MCAST_FILTER_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_filter), NULL, NULL, 0, UINT32_MAX, NULL, NULL                         \
+        sizeof(struct mcast_filter), NULL, NULL, 0, UINT32_MAX, NULL, NULL, false                  \
     }
 
 /* Every reservation that the filter (NULL: none) lets through and that the caller may see, by

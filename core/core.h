@@ -317,6 +317,8 @@ struct core_filter {
     int64_t uid;         /* -1: any */
     uint64_t after;
     size_t limit; /* 1–1000 */
+    bool silent;  /* with node: released, named by it, and its VNIs wait for this node, which has
+                     reported nothing of it */
 };
 /* Calls each for every match; returns the number to go on after, or 0 when there is no more. */
 uint64_t core_page(const struct core *core, const struct core_filter *filter,

@@ -100,7 +100,7 @@ static void name_first_in(struct core_waiting *out, const struct nodes *reported
         if (report->state != state)
             continue;
         out->names[out->named] = report->name;
-        out->services[out->named++] = report->services;
+        out->services[out->named++] = node_report_services(report);
     }
 }
 
@@ -183,6 +183,14 @@ enum core_presence core_presence(const struct reservation *r, const char *node)
     return nodes_find(r->reported, node) ? PRESENCE_REPORTED : PRESENCE_POSSIBLE;
 }
 
+/* Of a job without a node list it is not known whether it waits for this one: a report would count
+ * for a node that has services (I1). */
+static bool waits_for_silent(const struct reservation *r, const char *node)
+{
+    assert(node);
+    return r->nodes && waits_for_nodes(r) && !nodes_find(r->reported, node);
+}
+
 static bool matches_filter(const struct core_filter *filter, const struct reservation *r,
                            size_t *compared)
 {
@@ -191,6 +199,8 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
                   (!filter->cluster || strcmp(r->cluster, filter->cluster) == 0);
     if (!others || !filter->node)
         return others;
+    if (filter->silent && !waits_for_silent(r, filter->node))
+        return false;
     *compared += r->nodes ? strlen(r->nodes) * strlen(filter->node) : 0;
     return core_presence(r, filter->node) != PRESENCE_NONE;
 }
@@ -202,6 +212,8 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
     size_t found = 0, read = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
     const struct reservation *r;
+    if (filter->silent && core->vnis.quarantined.count == 0)
+        return 0; /* no reservation waits: thousands of nodes ask */
     for (uint64_t after = walk.after; (r = ledger_walk(&core->ledger, &walk)); after = walk.after) {
         if (found == filter->limit || read == PAGE_READS_MAX || compared >= PAGE_COMPARES_MAX)
             return after;

@@ -25,7 +25,7 @@ struct settings {
     char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
     char spool[SETTINGS_TEXT_SIZE];
     char libcxi[SETTINGS_TEXT_SIZE];
-    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms;
+    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms, missed_ms;
     bool report, single_node, adjust_limits, housekeeping;
     uint32_t min_nics;
     uint32_t traffic_classes; /* bits of enum traffic_class */

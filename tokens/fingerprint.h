@@ -18,8 +18,14 @@ struct fingerprint {
     unsigned char bytes[FINGERPRINT_SIZE];
 };
 
+/* The key, ready for any number of tokens: to make it ready costs several times what a fingerprint
+ * does. Copies from; destroy wipes, and takes NULL. */
+struct fingerprint_key;
+struct fingerprint_key *fingerprint_key_create(const struct chain *from);
+void fingerprint_key_destroy(struct fingerprint_key *key);
+
 /* Of a session token, which is not none. */
-struct fingerprint fingerprint_compute(const struct chain *key, struct secret token);
+struct fingerprint fingerprint_compute(struct fingerprint_key *key, struct secret token);
 
 /* In constant time. */
 bool fingerprint_equal(const struct fingerprint *a, const struct fingerprint *b);

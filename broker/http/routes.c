@@ -6,7 +6,8 @@ enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
 static const char *const env_query[] = {"step", NULL};
 static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
-static const char *const list_query[] = {"cluster", "node", "state", "uid", "limit", "after", NULL};
+static const char *const list_query[] = {"cluster", "node",  "state", "uid",
+                                         "silent",  "limit", "after", NULL};
 static const char *const events_query[] = {"after", "follow", NULL};
 
 #define JOB_PATH "/v1/clusters/{}/jobs/{}"

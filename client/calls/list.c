@@ -28,6 +28,8 @@ static int check_filter(const struct mcast_filter *filter, struct mcast_error *e
     if (state && (strspn(state, "abcdefghijklmnopqrstuvwxyz-") != strlen(state) ||
                   strlen(state) > STATE_MAX))
         return fault_set(error, MCAST_USAGE, "'%.40s' is no state: active or releasing", state);
+    if (filter->silent && !filter->node)
+        return fault_set(error, MCAST_USAGE, "silent is of one node: give node, too");
     return filter->node ? names_check_node(filter->node, error) : 0;
 }
 
@@ -38,9 +40,10 @@ static void write_first_path(char path[QUERY_MAX], const struct mcast_filter *fi
     char uid[24] = "";
     if (filter->uid != UINT32_MAX)
         snprintf(uid, sizeof uid, "&uid=%u", filter->uid);
-    snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu%s%s%s%s%s%s%s", (unsigned long long)page,
+    snprintf(path, QUERY_MAX, "/v1/jobs?limit=%llu%s%s%s%s%s%s%s%s", (unsigned long long)page,
              cluster ? "&cluster=" : "", cluster ? cluster : "", state ? "&state=" : "",
-             state ? state : "", uid, node ? "&node=" : "", node ? node : "");
+             state ? state : "", uid, node ? "&node=" : "", node ? node : "",
+             filter->silent ? "&silent=yes" : "");
 }
 
 /* The "after" of the next page. It must lie beyond this one's: a broker that points backwards would

@@ -255,8 +255,8 @@ void core_node_report(struct core *core, const struct core_event *event)
     }
     /* It was overtaken: by a later report, or what a sum has ended comes once more. */
     bool old = known && order != 0 && order < known->order + known->summed;
-    bool news =
-        !old && (!known || known->state != state || !core_same_text(known->services, services));
+    bool news = !old && (!known || known->state != state ||
+                         !core_same_text(node_report_services(known), services));
     if (news || (!old && order > known->order))
         save_report(core, r,
                     &(struct node_record){.number = r->number,

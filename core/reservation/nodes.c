@@ -80,14 +80,21 @@ static uint32_t place_of(const struct nodes *nodes, const char *name, bool *ther
 
 static const struct node_report by_sum = {.state = NODE_DESTROYED, .summed = true};
 
+/* What is known of the name, and where it is in the order, or would be. */
+static const struct node_report *look_up(const struct nodes *nodes, const char *name, uint32_t *at)
+{
+    bool there;
+    *at = place_of(nodes, name, &there);
+    if (there)
+        return nodes->all[*at];
+    return nodeset_has(&nodes->summed, name) ? &by_sum : NULL;
+}
+
 const struct node_report *nodes_find(const struct nodes *nodes, const char *name)
 {
+    uint32_t at;
     assert(name);
-    bool there = false;
-    uint32_t at = !nodes ? 0 : place_of(nodes, name, &there);
-    if (there)
-        return nodes->all[at];
-    return nodes && nodeset_has(&nodes->summed, name) ? &by_sum : NULL;
+    return nodes ? look_up(nodes, name, &at) : NULL;
 }
 
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at)
@@ -102,20 +109,35 @@ uint32_t nodes_clean(const struct nodes *nodes)
     return !nodes ? 0 : nodes->clean;
 }
 
-/* The entry of a name, made when there is none. */
-static struct node_report *enter_name(struct nodes *nodes, const char *name)
+const char *node_report_services(const struct node_report *report)
 {
-    bool there;
-    uint32_t at = place_of(nodes, name, &there);
-    if (there)
-        return nodes->all[at];
-    size_t length = strlen(name);
-    struct node_report *report = memory_zeroed(sizeof *report + length + 1);
-    memcpy(report->name, name, length + 1);
-    nodes->all = memory_room(nodes->all, nodes->used, &nodes->capacity, sizeof *nodes->all);
-    memmove(&nodes->all[at + 1], &nodes->all[at], (nodes->used - at) * sizeof *nodes->all);
+    return report->services_from == 0 ? NULL : report->name + report->services_from;
+}
+
+/* As it is reported now, where look_up has found `before`, and instead of that. */
+static struct node_report *enter(struct nodes *nodes, const struct node_report *before, uint32_t at,
+                                 const struct node_record *record)
+{
+    const uint32_t used = nodes->used;
+    size_t name = strlen(record->node) + 1;
+    size_t services = record->services ? strlen(record->services) + 1 : 0;
+    assert(name <= NODELIST_NAME_MAX + 1);
+    struct node_report *report = memory_zeroed(sizeof *report + name + services);
+    report->order = record->order;
+    report->sums = record->sums;
+    report->state = record->state;
+    memcpy(report->name, record->node, name);
+    if (services > 0)
+        memcpy(report->name + (report->services_from = (uint16_t)name), record->services, services);
+    if (before && before != &by_sum) {
+        assert(before == nodes->all[at]);
+        free(nodes->all[at]);
+    } else {
+        nodes->all = memory_room_doubled(nodes->all, used, sizeof *nodes->all);
+        memmove(&nodes->all[at + 1], &nodes->all[at], (used - at) * sizeof *nodes->all);
+        nodes->used++;
+    }
     nodes->all[at] = report;
-    nodes->used++;
     return report;
 }
 
@@ -143,18 +165,11 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
 {
     if (!*nodes)
         *nodes = memory_zeroed(sizeof **nodes);
-    const struct node_report *before = nodes_find(*nodes, record->node);
+    uint32_t at;
+    const struct node_report *before = look_up(*nodes, record->node, &at);
     if (before)
         count_report(*nodes, before, UINT32_MAX); /* minus one */
-    struct node_report *report = enter_name(*nodes, record->node);
-    char *kept = memory_text(record->services);
-    free(report->services);
-    report->services = kept;
-    report->state = record->state;
-    report->order = record->order;
-    report->sums = record->sums;
-    report->summed = false;
-    count_report(*nodes, report, 1);
+    count_report(*nodes, enter(*nodes, before, at, record), 1);
     assert((*nodes)->clean <= (*nodes)->count && (*nodes)->lingering <= (*nodes)->count);
 }
 
@@ -180,8 +195,7 @@ struct summing {
 static void override(struct summing *summing, struct node_report *report)
 {
     assert(report->sums < summing->sum->sum);
-    free(report->services);
-    report->services = NULL;
+    report->services_from = 0;
     report->state = summing->sum->state;
     report->summed = summing->news = true;
 }
@@ -189,7 +203,12 @@ static void override(struct summing *summing, struct node_report *report)
 static void sum_lingering(void *arg, const char *name)
 {
     struct summing *summing = arg;
-    struct node_report *report = enter_name(summing->nodes, name);
+    uint32_t at;
+    const struct node_report *before = look_up(summing->nodes, name, &at);
+    struct node_report *report =
+        before && before != &by_sum
+            ? summing->nodes->all[at]
+            : enter(summing->nodes, NULL, at, &(struct node_record){.node = name});
     if (report->sums < summing->sum->sum && report->state != NODE_LINGERING)
         override(summing, report);
 }
@@ -237,10 +256,8 @@ void nodes_destroy(struct nodes *nodes)
     if (!nodes)
         return;
     assert(nodes->used <= nodes->count);
-    for (uint32_t i = 0; i < nodes->used; i++) {
-        free(nodes->all[i]->services);
+    for (uint32_t i = 0; i < nodes->used; i++)
         free(nodes->all[i]);
-    }
     nodeset_release(&nodes->named);
     nodeset_release(&nodes->summed);
     free(nodes->all);

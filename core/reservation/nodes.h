@@ -14,18 +14,18 @@
  * each of them. */
 
 struct node_report {
-    char *services; /* "cxi0:12,cxi1:7", or NULL */
-    uint64_t order; /* what is reported with a lower one is old; 0: not given */
-    uint32_t sums;  /* these came before it */
-    uint8_t state;  /* enum node_state */
-    bool summed;    /* by a sum, and not by the node itself */
-    char name[];
+    uint64_t order;         /* what is reported with a lower one is old; 0: not given */
+    uint32_t sums;          /* these came before it */
+    uint8_t state;          /* enum node_state */
+    bool summed;            /* by a sum, and not by the node itself */
+    uint16_t services_from; /* where in `name` they are; 0: none */
+    char name[];            /* NUL-terminated, and what is behind it: in one block, as each node of
+                               each job has one (G29) */
 };
 
 struct nodes {
     struct node_report **all; /* those that have reported, or of which a sum said "lingering" */
     uint32_t used;
-    size_t capacity;
     uint32_t count;        /* that have reported, or were reported of */
     uint32_t clean;        /* of these, destroyed or fenced */
     uint32_t lingering;    /* of these */
@@ -51,6 +51,7 @@ const struct node_report *nodes_find(const struct nodes *nodes, const char *name
  * said that nothing is left. */
 const struct node_report *nodes_next(const struct nodes *nodes, uint32_t *at);
 uint32_t nodes_clean(const struct nodes *nodes);
+const char *node_report_services(const struct node_report *report); /* "cxi0:12,cxi1:7", or NULL */
 
 /* What a node reports now; *nodes is made when NULL. Copies; number is not read. */
 void nodes_put(struct nodes **nodes, const struct node_record *record);

@@ -59,7 +59,7 @@ static void add_numbers(struct nodeset *set, const char *name, uint64_t more)
     run->last = (uint32_t)(parts.number + more);
     run->width = parts.width;
     memcpy(run->prefix, name, parts.prefix);
-    set->runs = memory_room(set->runs, set->count, &set->capacity, sizeof *set->runs);
+    set->runs = memory_room_doubled(set->runs, set->count, sizeof *set->runs);
     set->runs[set->count++] = run;
 }
 
@@ -100,7 +100,7 @@ static int compare_runs(const void *left, const void *right)
  */
 static void order_runs(struct nodeset *set, char *twice)
 {
-    size_t kept = 0;
+    uint32_t kept = 0;
     if (set->count == 0)
         return;
     qsort(set->runs, set->count, sizeof *set->runs, compare_runs);

@@ -4,7 +4,6 @@
 #include "base/nodelist.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Sets of nodes by name, as runs of numbers: "elcap[1-11136]" is five, one for each count of
@@ -20,7 +19,7 @@ struct noderun {
 /* All zero is empty. */
 struct nodeset {
     struct noderun **runs; /* ordered, as long as they can be */
-    size_t count, capacity;
+    uint32_t count;
 };
 
 void nodeset_add(struct nodeset *set, const char *list); /* as nodelist_count takes it */

@@ -28,14 +28,15 @@ struct evidence {
     /* Of one that should be there: */
     uint64_t listed;      /* the last list that named it */
     uint64_t listed_from; /* lists from this one on began when it was there already */
-    int64_t gone_ms;    /* when an answer first said that there is none, or another; 0: none did */
-    int64_t absent_ms;  /* when the last whole list began, if that did not name it; else 0 */
-    bool other_token;   /* of gone_ms: there is one with another token */
-    bool loss_accepted; /* by an administrator: of gone_ms */
+    int64_t gone_ms;   /* when an answer first said that there is none, or another; 0: none did */
+    int64_t absent_ms; /* when the last whole list began, if that did not name it; else 0 */
     /* Of one that should not be there any more: */
     int64_t not_routed_ms; /* when the last RELEASE was sent, if all that came was another's */
     int64_t unlisted_ms;   /* … and when a list began that did not name it; 0: none did */
     bool not_ours;         /* what was found has not the session token of a job that is over here */
+    /* Of one that should be there, again: */
+    bool other_token;   /* of gone_ms: there is one with another token */
+    bool loss_accepted; /* by an administrator: of gone_ms */
 };
 
 /* What runs at the fabric manager for a reservation; only those that it may have been called for

@@ -78,6 +78,12 @@ static int fetch_claim(struct node *node, const struct command_options *options,
         return rc;
     if (!cluster && !options->dry_run && jobsvc_lock(node, claim->cluster, options->job, &err) < 0)
         return command_failed(&err);
+    if (options->reservation && !options->dry_run && ended_has(&node->dir, claim)) {
+        say("the reservation of job %s that was handed over has ended on this node; run the job "
+            "again, which gets another",
+            claim->name);
+        return COMMAND_NOT_FOUND;
+    }
     if (claim->active)
         return COMMAND_GO_ON;
     say("job %s is released already, so its VNIs are not its own any more", options->job);

@@ -2,6 +2,7 @@
 /* boot and tend: what no job's hook does. */
 
 #include "node/commands/command.h"
+#include "node/record/missed.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
 
@@ -34,10 +35,13 @@ static int run_tend(struct node *node, const struct command_options *options)
     node->users = options->users;
     int rc = remainder_retry(node, REMAINDER_ALL, UINT32_MAX);
     report_spool(node, 0);
-    if (!node->broker_gone || rc != COMMAND_DONE)
-        return rc;
-    say("the broker does not answer; the reports are sent later");
-    return COMMAND_UNREACHABLE;
+    if (!node->broker_gone) {
+        missed_tell(node);
+    } else if (rc == COMMAND_DONE) {
+        say("the broker does not answer; the reports are sent later");
+        rc = COMMAND_UNREACHABLE;
+    }
+    return rc;
 }
 
 const struct command command_boot = {"boot", "report that the machine has booted", "",

@@ -266,6 +266,13 @@ static bool may_have_ended(const struct statedir *dir, const struct claim *claim
     return found;
 }
 
+bool ended_has(const struct statedir *dir, const struct claim *claim)
+{
+    struct claim number_only = *claim;
+    number_only.launched_s = INT64_MAX; /* after any job that was known by its name only */
+    return may_have_ended(dir, &number_only);
+}
+
 /* The lines that still count, in the same memory. */
 static void keep_current(char *text, int64_t now_s)
 {

@@ -24,6 +24,8 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
  * of the job, or a later one, has ended here, or that is not known. */
 int launched_check_ended(struct node *node, const struct claim *claim);
 
+/* Whether the spool says of this reservation that it has ended here, or cannot be read. */
+bool ended_has(const struct statedir *dir, const struct claim *claim);
 /* Remembers that the reservation has ended here, for as long as a document of it can be good. */
 int ended_add(const struct statedir *dir, const struct claim *claim, struct error *err);
 /* The same of a job that neither this node nor the broker knows. cluster: NULL: of any. */

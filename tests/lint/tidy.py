@@ -97,6 +97,8 @@ def check_citations(file, lines, documents):
     if file.endswith(("CMakeLists.txt", ".cmake")):
         known |= INSTALLED_BY_CMAKE
     for number, line in enumerate(lines, 1):
+        if ".md" not in line:
+            continue
         text = INSTALLED.sub("", OTHERS.sub("", line))
         for cited in re.findall(r"[\w./-]*\w\.md\b", text):
             from_top = cited.startswith(("docs/", "deploy/"))
@@ -116,19 +118,20 @@ def read_words():
         if line.startswith("keep "):
             kept.append(line[5:])
         elif line and not line.startswith("#"):
-            pattern, better = line.split(" => ")
-            words.append((re.compile(pattern, re.IGNORECASE), better))
+            words.append(line.split(" => "))
     return kept, words
 
 
-def check_words(file, lines, kept, words):
-    for number, line in enumerate(lines, 1):
-        for name in kept:
-            line = line.replace(name, "")
-        text = line.replace("_", " ")  # also in names
-        for pattern, better in words:
-            for found in pattern.finditer(text):
-                complain(file, number, '"%s": write %s' % (found[0], better))
+def check_words(file, text, kept, words):
+    """All patterns at once, without upper case: line by line and one by one took as long as all
+    other checks four times over."""
+    for name in kept:
+        text = text.replace(name, "")
+    text = text.replace("_", " ").lower()  # also in names
+    for found in re.finditer("|".join(pattern for pattern, _ in words), text):
+        better = next(better for pattern, better in words if re.match(pattern, found[0]))
+        complain(file, text.count("\n", 0, found.start()) + 1,
+                 '"%s": write %s' % (found[0], better))
 
 
 def check_folders(files):
@@ -168,7 +171,7 @@ def main():
     kept, words = read_words()
     for file in sources_of(*TEXTS, ".md", ".json", ".yml"):
         if not file.startswith(("tests/lint/", "tests/data/", "tests/fuzz/corpus/")):
-            check_words(file, (TOP / file).read_text().splitlines(), kept, words)
+            check_words(file, (TOP / file).read_text(), kept, words)
     for place in places:
         print(place)
     return 1 if places else 0

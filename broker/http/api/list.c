@@ -18,6 +18,7 @@ struct page {
     const char *node;   /* that was asked for, or NULL */
     const char *judged; /* the cluster that is_node is about: the core's own text */
     bool is_node;
+    bool silent;
     uint64_t hidden; /* reservations that match, and that the peer may not see */
     uint32_t names_left;
 };
@@ -35,6 +36,7 @@ static int read_number(struct call *call, const char *name, uint64_t min, uint64
 static int read_filter(struct call *call, struct core_filter *filter)
 {
     const char *state = target_query(&call->target, "state");
+    const char *silent = target_query(&call->target, "silent");
     uint64_t uid = UINT64_MAX, limit = LIMIT_DEFAULT;
     *filter = (struct core_filter){.cluster = target_query(&call->target, "cluster"),
                                    .node = target_query(&call->target, "node")};
@@ -47,11 +49,15 @@ static int read_filter(struct call *call, struct core_filter *filter)
     if (state && !filter->state)
         return problem_set(&call->problem, 422, "invalid", "state",
                            "state must be active or releasing");
+    if (silent && strcmp(silent, "no") != 0 && (strcmp(silent, "yes") != 0 || !filter->node))
+        return problem_set(&call->problem, 422, "invalid", "silent",
+                           "silent is yes, with node, or no");
     if ((filter->node && node_name_read(call, filter->node) < 0) ||
         read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
         read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
         read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
         return -1;
+    filter->silent = silent && !strcmp(silent, "yes");
     filter->uid = uid == UINT64_MAX ? -1 : (int64_t)uid;
     filter->limit = (size_t)limit;
     return 0;
@@ -124,13 +130,14 @@ static void write_job(void *arg, const struct reservation *reservation)
     }
     call_show(call, reservation);
     job_json_write(&call->out, engine_core(call->http->engine), reservation,
-                   &(struct job_parts){.node = page->node, .names_left = &page->names_left});
+                   &(struct job_parts){
+                       .node = page->node, .names_left = &page->names_left, .brief = page->silent});
 }
 
 static void write_next(struct call *call, const struct core_filter *filter, uint64_t after)
 {
     struct writer *out = &call->out;
-    static const char *const kept[] = {"cluster", "node", "state", "uid", NULL};
+    static const char *const kept[] = {"cluster", "node", "state", "uid", "silent", NULL};
     if (!after) {
         writer_string(out, "next", NULL);
         return;
@@ -152,6 +159,7 @@ int list_handle(struct call *call)
         .call = call, .node = target_query(&call->target, "node"), .names_left = JOB_JSON_NAMES};
     if (read_filter(call, &filter) < 0 || narrow_to_own(call, &filter) < 0)
         return -1;
+    page.silent = filter.silent;
     writer_begin_object(&call->out, NULL);
     writer_begin_array(&call->out, "jobs");
     size_t before = call->out.used;

@@ -566,10 +566,13 @@ static void list__of_a_node_counts_what_is_hidden(void **state)
     assert_int_equal(hidden, 3);
     fakebroker_expect(fake, 2, GET("/v1/jobs?node=n1&after=1"));
     log[0] = '\0';
+    filter.silent = true; /* F3 */
     assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_UNCLEAR);
-    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000&cluster=elcap&node=n1"));
+    fakebroker_expect(fake, 3, GET("/v1/jobs?limit=1000&cluster=elcap&node=n1&silent=yes"));
     assert_non_null(strstr(error.text, "\"hidden\""));
     assert_string_equal(log, "");
+    filter.node = NULL;
+    assert_int_equal(mcast_list(handle, &filter, join_place, log, &error), MCAST_USAGE);
     end(handle, fake);
 }
 

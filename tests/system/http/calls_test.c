@@ -180,6 +180,7 @@ static void list__goes_page_by_page(void **state)
         {"?state=releasing", 1},
         {"?state=active&limit=100", 249},
         {"?uid=77", 0},
+        {"?silent=no", 250},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char path[128];
@@ -192,7 +193,7 @@ static void list__goes_page_by_page(void **state)
     static const char *const bad[][2] = {
         {"limit", "0"},        {"limit", "1001"}, {"limit", "x"},     {"after", "-1"},
         {"uid", "4294967295"}, {"state", "gone"}, {"cluster", "A-B"}, {"state", ""},
-        {"node", ""},          {"node", "a%20b"}};
+        {"node", ""},          {"node", "a%20b"}, {"silent", "yes"},  {"silent", ""}};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         char path[64];
         snprintf(path, sizeof path, "/v1/jobs?%s=%s", bad[i][0], bad[i][1]);

@@ -169,6 +169,13 @@ static void node__lists_what_may_run_on_it(void **state)
     tlssite_call(tls, "boss", "DELETE", ELCAP "here", NULL, NULL);
     expect_on_node(tls, "elcap7", "&state=active", "f3:reported ", 1);
     expect_on_node(tls, "elcap7", "", "here:named f3:reported ", 1);
+    /* What waits for its word, and that it has not spoken of; without a node list of any length. */
+    expect_on_node(tls, "elcap7", "&silent=yes", "here:named ", 0);
+    expect_on_node(tls, "tuo-rm", "&silent=yes", "", 1);
+    tlssite_call(tls, "elcap7", "GET", "/v1/jobs?node=elcap7&silent=yes", NULL, &answer);
+    assert_null(strstr(answer.body, "\"nodes\""));
+    assert_null(strstr(answer.body, "waiting_for"));
+    answer_release(&answer);
 
     /* Whose the others are is not to be found out, not even by asking for each user. */
     static const char *const spying[] = {"elcap7", "elcap-rm", "tuo-rm"};

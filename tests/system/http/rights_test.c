@@ -179,6 +179,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid);
     assert_int_equal(listed(site, path), 2);
+    assert_forbidden(site, "GET", "/v1/jobs?node=n1&silent=yes", NULL);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid + 1);
     assert_forbidden(site, "GET", path, NULL);
 }

@@ -387,6 +387,35 @@ static void epilog__goes_before_a_late_prolog(void **state)
     fixture_expect_err(fixture, "which has ended on this node");
 }
 
+/* I1: nor after the node's word on a job that was cancelled before its prologs: it never heard of
+ * it, and its VNIs are free then. */
+static void document__of_a_missed_job_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    char path[FOLDER_PATH_SIZE + 64];
+    scene_needs_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    scene_call(scene, "DELETE", JOB, NULL, 202);
+    fixture_set_config(fixture, "missed_every = 1s\n");
+    EXPECT_RUN(0, "tend" ON_N1);
+    for (int node = 1; node <= 2; node++) {
+        scene_call(scene, "GET", JOB, NULL, 200); /* its VNI waits */
+        folder_path(path, sizeof path, fixture->folder, "spool");
+        assert_int_equal(folder_write(path, "missed", 0600, "0\n"), 0);
+        EXPECT_RUN(0, "tend --node n%d", node);
+        assert_string_equal(fixture->err, "");
+    }
+    scene_call(scene, "GET", JOB, NULL, 404);
+    fixture_set_config(fixture, scene->config);
+    EXPECT_RUN_LEAVES(3, 0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_err(fixture, "is of this start of job elcap/f17, which has ended on this node");
+    /* Its next start has another number. */
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    scene_hide_broker();
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+}
+
 /* I1: nor may it after an epilog of what the broker was asked for, as a node does that was booted
  * just before, or could not open the document then: its "destroyed" counts, and VNIs are another's.
  */
@@ -669,6 +698,7 @@ int main(void)
         TEST(end__is_remembered_after_its_report),
         TEST(epilog__goes_before_a_late_prolog),
         TEST(epilog__of_what_the_broker_gave_goes_before_a_late_prolog),
+        TEST(document__of_a_missed_job_is_refused),
         TEST(reservation__of_which_nodes_spoke_has_no_document),
         TEST(boot__ends_what_a_document_made),
         TEST(node__that_cannot_open_it_asks_the_broker),
@@ -684,6 +714,7 @@ int main(void)
         SEALED(document__out_of_its_time_is_refused),
         SEALED(document__changed_is_refused),
         SEALED(document__of_a_start_that_is_over_is_refused),
+        SEALED(document__of_a_missed_job_is_refused),
         SEALED(envelope__of_the_other_kind_is_refused),
         SEALED(document__of_another_key_is_refused),
         SEALED(key__is_replaced_under_documents),

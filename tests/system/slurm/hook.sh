@@ -11,7 +11,7 @@ stay() {
     [ -e "$folder/hold/$hook.$1" ] || [ -e "$folder/hold/$hook.$1.$SLURM_JOB_ID" ] || return 0
     : >"$folder/reached/$1.$here"
     while [ -e "$folder/hold/$hook.$1" ] || [ -e "$folder/hold/$hook.$1.$SLURM_JOB_ID" ]; do
-        sleep 0.02
+        sleep 0.1
     done
     : >"$folder/reached/$1.$here.on"
 }

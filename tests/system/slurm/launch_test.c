@@ -498,6 +498,30 @@ static void broker__is_away_while_nodes_begin(void **state)
     site_expect_nothing_left(site);
 }
 
+/* Cancelled while PrologSlurmctld runs: Slurm tells its nodes nothing of it, before or after. They
+ * ask, and its VNI is free without a boot or a fence (F3). */
+static void job__that_no_node_heard_of_is_asked_for(void **state)
+{
+    struct site *site = *state;
+    site_hold(site, "prologslurmctld", "after");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap true");
+    site_await_held(site, "prologslurmctld", "after", job, NULL);
+    cluster_expect(site->cluster, "scancel %u", job);
+    site_let_go(site, "prologslurmctld", "after");
+    cluster_await(site->cluster, "$MCASTCTL list --held | grep -q 'elcap *%u '", job);
+    cluster_await_idle(site->cluster);
+    cluster_expect(site->cluster, "$MCASTCTL list --held | grep -q 'elcap *%u '", job);
+    cluster_expect(site->cluster, "echo missed_every = 1s >$SITE/missed.conf");
+    cluster_await(
+        site->cluster,
+        ". $SITE/etc/mcastd/slurm-hooks; export MCAST_URL; for n in n1 n2 n3 n4; do export "
+        "MOCK_CXI=$SITE/cxi/$n MCAST_NODE_SPOOL=$SITE/node/$n; echo 0 "
+        ">$MCAST_NODE_SPOOL/missed; mcast-node tend --config $SITE/missed.conf --node "
+        "$n; done; ! $MCASTCTL list --held | grep -q 'elcap *%u '",
+        job);
+    site_expect_nothing_left(site);
+}
+
 static int set_up(void **state)
 {
     const int rc = site_create_launching(state);
@@ -519,6 +543,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(prolog__tells_what_the_document_must_be_for),
         cmocka_unit_test(limit__of_a_field_is_slurms),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
+        cmocka_unit_test(job__that_no_node_heard_of_is_asked_for),
         cmocka_unit_test(component__waits_for_the_leaders_addresses),
     };
     const struct CMUnitTest constrained[] = {cmocka_unit_test(extra__of_a_site_with_constraints)};

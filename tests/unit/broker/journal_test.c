@@ -168,6 +168,50 @@ static void word__is_said_at_once_when_nothing_is_unsaved(void **state)
     assert_int_equal(desk->gate.commits, 0);
 }
 
+/* What no answer waits for is committed after a while. */
+static void await_commit(struct desk *desk, unsigned commits)
+{
+    journal_turn(desk->journal);
+    while (desk->gate.commits < commits) {
+        (void)uv_run(&desk->loop, UV_RUN_ONCE);
+        journal_turn(desk->journal);
+    }
+}
+
+/* G27: what was given back delays no request that comes just then. */
+static void record_without_answer__goes_with_the_next_that_has_one(void **state)
+{
+    struct desk *desk = *state;
+    save(desk, 1);
+    say(desk, EFFECT_EVENT, 1);
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 0);
+    assert_false(journal_clean(desk->journal));
+    step(desk, 2);
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 1);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "E1 A2 ");
+    assert_int_equal(desk->gate.records, 2);
+    save(desk, 3);
+    say(desk, EFFECT_CALL, 4);
+    journal_turn(desk->journal);
+    assert_int_equal(desk->gate.commits, 2);
+    gate_finish(&desk->gate, &desk->loop, 0);
+    assert_string_equal(desk->said, "E1 A2 C4 ");
+}
+
+static void record_without_answer__is_saved_soon(void **state)
+{
+    struct desk *desk = *state;
+    for (unsigned i = 1; i <= 2; i++) {
+        save(desk, i);
+        await_commit(desk, i);
+        gate_finish(&desk->gate, &desk->loop, 0);
+        assert_true(journal_clean(desk->journal));
+    }
+}
+
 /* No answer overtakes what it was built on. */
 static void word_without_record__waits_for_what_is_unsaved(void **state)
 {
@@ -402,7 +446,7 @@ static void event__outlives_the_one_of_the_core(void **state)
     journal_defer(desk->journal, &effect);
     memset(&event, 0xff, sizeof event);
     desk->on_effect = event_without_texts;
-    journal_turn(desk->journal);
+    await_commit(desk, 1);
     gate_finish(&desk->gate, &desk->loop, 0);
     assert_string_equal(desk->said, "E8 ");
 }
@@ -542,6 +586,8 @@ int main(void)
         DESK_TEST(word__waits_for_its_record),
         DESK_TEST(word__is_said_at_once_when_nothing_is_unsaved),
         DESK_TEST(word_without_record__waits_for_what_is_unsaved),
+        DESK_TEST(record_without_answer__goes_with_the_next_that_has_one),
+        DESK_TEST(record_without_answer__is_saved_soon),
         DESK_TEST(commits__are_shared),
         DESK_TEST(next_commit__begins_before_the_words_of_the_last_go_out),
         DESK_TEST(saying__may_cause_more_words),

@@ -24,11 +24,13 @@ static void nodes__the_last_word_counts(void **state)
     (void)state;
     struct nodes *nodes = NULL;
     put(&nodes, "n1", NODE_CREATED, "cxi0:12");
-    assert_string_equal(nodes_find(nodes, "n1")->services, "cxi0:12");
-    put(&nodes, "n1", NODE_LINGERING, "cxi0:12");
+    assert_string_equal(node_report_services(nodes_find(nodes, "n1")), "cxi0:12");
+    put(&nodes, "n1", NODE_LINGERING, "cxi0:12,cxi1:999999999");
+    assert_string_equal(nodes_find(nodes, "n1")->name, "n1");
+    assert_string_equal(node_report_services(nodes_find(nodes, "n1")), "cxi0:12,cxi1:999999999");
     assert_int_equal(nodes->lingering, 1);
     put(&nodes, "n1", NODE_DESTROYED, NULL);
-    assert_null(nodes_find(nodes, "n1")->services);
+    assert_null(node_report_services(nodes_find(nodes, "n1")));
     assert_int_equal(nodes->lingering, 0);
     assert_int_equal(nodes->count, 1);
     assert_int_equal(nodes_clean(nodes), 1);
@@ -38,6 +40,21 @@ static void nodes__the_last_word_counts(void **state)
     assert_int_equal(nodes_clean(nodes), 0);
     put(&nodes, "n1", NODE_FENCED, NULL);
     assert_int_equal(nodes_clean(nodes), 1);
+    nodes_destroy(nodes);
+}
+
+/* Both are in one block: neither may end the other. */
+static void nodes__longest_name_and_services_are_kept(void **state)
+{
+    (void)state;
+    struct nodes *nodes = NULL;
+    char name[NODELIST_NAME_MAX + 1] = "", services[NODE_SERVICES_MAX + 1] = "cxi0:1";
+    memset(name, 'n', sizeof name - 1);
+    while (strlen(services) + strlen(",cxi0:1") < sizeof services)
+        strcat(services, ",cxi0:1");
+    put(&nodes, name, NODE_CREATED, services);
+    assert_string_equal(nodes_find(nodes, name)->name, name);
+    assert_string_equal(node_report_services(nodes_find(nodes, name)), services);
     nodes_destroy(nodes);
 }
 
@@ -206,6 +223,7 @@ static void nodes_named__agrees_with_the_list(void **state)
 
 UNIT_MAIN(cmocka_unit_test(nodes__nobody_has_reported),
           cmocka_unit_test(nodes__the_last_word_counts),
+          cmocka_unit_test(nodes__longest_name_and_services_are_kept),
           cmocka_unit_test(nodes__each_of_many_is_found),
           cmocka_unit_test(nodes_named__says_what_the_list_says),
           cmocka_unit_test(nodes_named__agrees_with_the_list), cmocka_unit_test(node_name__valid),

@@ -27,14 +27,26 @@ static void walk(const struct driver *d, struct core_filter filter, struct seen 
     } while (filter.after != 0);
 }
 
-static void assert_seen(const struct driver *d, const char *node, const char *expected)
+static void assert_found(const struct driver *d, struct core_filter filter, const char *expected)
 {
     struct seen seen;
     char text[64] = "";
-    walk(d, (struct core_filter){.uid = -1, .limit = 1000, .node = node}, &seen);
+    filter.uid = -1;
+    filter.limit = 1000;
+    walk(d, filter, &seen);
     for (size_t i = 0; i < seen.count; i++)
         sprintf(text + strlen(text), "%s%d", i > 0 ? "," : "", (int)seen.numbers[i]);
     assert_string_equal(text, expected);
+}
+
+static void assert_seen(const struct driver *d, const char *node, const char *expected)
+{
+    assert_found(d, (struct core_filter){.node = node}, expected);
+}
+
+static void assert_silent(const struct driver *d, const char *node, const char *expected)
+{
+    assert_found(d, (struct core_filter){.node = node, .silent = true}, expected);
 }
 
 static void reserve(struct driver *d, const char *job, const char *nodes, uint32_t count)
@@ -86,6 +98,45 @@ static void list__a_job_without_node_list_may_be_anywhere(void **state)
     assert_int_equal(core_presence(driver_job(d, "b"), "n2"), PRESENCE_NONE);
     report(d, "a", 1, "n1", NODE_DESTROYED);
     assert_int_equal(core_presence(driver_job(d, "a"), "n1"), PRESENCE_REPORTED);
+}
+
+/* F3: for whose word VNIs wait, to be asked for by a node that may never have heard of the job.
+ * What names no nodes, and what the node has spoken of, is not for it to say so (I1). */
+static void list__of_what_a_silent_node_is_waited_for(void **state)
+{
+    struct driver *d = *state;
+    reserve(d, "a", "n[1-3]", 3);
+    reserve(d, "b", "n[3-4],m1", 3);
+    reserve(d, "c", NULL, 2);
+    struct reserve_request request = driver_request("d", 3);
+    request.nodes = "n[1-3]";
+    request.vni_count = 0;
+    request.wish = WISH_OFF;
+    driver_reserve(d, request);
+    assert_silent(d, "n3", ""); /* all are active */
+    report(d, "b", 2, "n4", NODE_CREATED);
+    driver_release(d, "b");
+    driver_release(d, "c");
+    driver_release(d, "d");
+    assert_silent(d, "n3", "2");
+    assert_silent(d, "n1", "");
+    driver_release(d, "a");
+    assert_silent(d, "n3", "1,2");
+    assert_silent(d, "n1", "1");
+    assert_silent(d, "m1", "2");
+    assert_silent(d, "n4", "");
+    report(d, "a", 1, "n3", NODE_LINGERING);
+    report(d, "b", 2, "n3", NODE_DESTROYED);
+    assert_silent(d, "n3", "");
+    assert_silent(d, "n1", "1");
+    driver_step(d, (struct core_event){.kind = CORE_NODE_SUM,
+                                       .ticket = ++d->ticket,
+                                       .u.sum = {.cluster = "elcap",
+                                                 .job = "a",
+                                                 .number = 1,
+                                                 .nodes = "n[1-2]",
+                                                 .state = NODE_DESTROYED}});
+    assert_silent(d, "n1", "");
 }
 
 static void list__filters_together(void **state)
@@ -304,6 +355,7 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
 
 UNIT_MAIN(UP(launch__needs_nodes_that_have_not_reported), UP(list__of_a_node),
           UP(list__a_job_without_node_list_may_be_anywhere), UP(list__filters_together),
-          UP(list__a_page_reads_little), UP(lingering__names_the_oldest_job_s_first_node),
+          UP(list__of_what_a_silent_node_is_waited_for), UP(list__a_page_reads_little),
+          UP(lingering__names_the_oldest_job_s_first_node),
           cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
           FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))

@@ -21,9 +21,13 @@ static struct chain derived(unsigned char first)
     return key;
 }
 
-static struct fingerprint taken(const struct chain *key, const char *token)
+static struct fingerprint taken(const struct chain *from, const char *token)
 {
-    return fingerprint_compute(key, secret_of(token));
+    struct fingerprint_key *key = fingerprint_key_create(from);
+    (void)fingerprint_compute(key, secret_of("another before it"));
+    const struct fingerprint print = fingerprint_compute(key, secret_of(token));
+    fingerprint_key_destroy(key);
+    return print;
 }
 
 /* Made with another implementation (Python's hmac), so that a kept fingerprint stays true. */

@@ -99,15 +99,16 @@ static void write_layout(struct writer *writer, const struct core *core,
 }
 
 static void write_members(struct writer *writer, const struct core *core,
-                          const struct reservation *reservation, uint32_t *names_left)
+                          const struct reservation *reservation, const struct job_parts *parts)
 {
+    uint32_t all_names = JOB_JSON_NAMES;
     writer_string(writer, "cluster", reservation->cluster);
     writer_string(writer, "job", reservation->job);
     writer_number(writer, "number", reservation->number);
     writer_string(writer, "state", job_state_word(reservation->state));
     if (reservation->uid != UID_UNKNOWN)
         writer_number(writer, "uid", reservation->uid);
-    if (reservation->nodes)
+    if (reservation->nodes && !parts->brief)
         writer_string(writer, "nodes", reservation->nodes);
     if (reservation->node_count)
         writer_number(writer, "node_count", reservation->node_count);
@@ -128,8 +129,9 @@ static void write_members(struct writer *writer, const struct core *core,
     writer_time(writer, "created", reservation->created_ms);
     if (reservation->released_ms)
         writer_time(writer, "released", reservation->released_ms);
-    if (reservation->state == JOB_RELEASING && reservation->vni_count > 0)
-        write_waiting(writer, core, reservation, names_left);
+    if (reservation->state == JOB_RELEASING && reservation->vni_count > 0 && !parts->brief)
+        write_waiting(writer, core, reservation,
+                      parts->names_left ? parts->names_left : &all_names);
     write_hwcoll(writer, reservation);
 }
 
@@ -159,9 +161,8 @@ void env_json_write(struct writer *writer, const char *key, const struct core *c
 bool job_json_write(struct writer *writer, const struct core *core,
                     const struct reservation *reservation, const struct job_parts *parts)
 {
-    uint32_t all_names = JOB_JSON_NAMES;
     writer_begin_object(writer, NULL);
-    write_members(writer, core, reservation, parts->names_left ? parts->names_left : &all_names);
+    write_members(writer, core, reservation, parts);
     if (parts->node)
         writer_string(writer, "on_node", presence_word(reservation, parts->node));
     if (parts->warning)

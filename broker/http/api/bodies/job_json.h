@@ -20,6 +20,7 @@ struct job_parts {
     bool env; /* "env", in which the job's token is: only for those who may have it. A token that
                  can do less must not bring the one that can do all */
     const char *node; /* "on_node": how it may concern this node, which it does; NULL: without */
+    bool brief;       /* without its node list, and for whom it waits: of any length */
     uint32_t *names_left; /* of JOB_JSON_NAMES in one answer, goes down; NULL: this is all of it */
 };
 
