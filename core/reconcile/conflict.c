@@ -65,7 +65,6 @@ void core_claim(struct core *core, const struct core_event *event)
         stray->claimed = true;
         count++;
     }
-    core_cluster(core, cluster)->contested = 0;
     core_trace(core, TRACE_NOTICE,
                "an administrator says that cluster %s is this broker's alone -> %u reservations "
                "found at the fabric manager are its own",

@@ -29,17 +29,33 @@ static struct reservation *find_start(struct core *core, const char *cluster, co
     return r;
 }
 
+static bool vnis_given_back(const struct reservation *r)
+{
+    assert(reservation_valid(r));
+    return r->state == JOB_RELEASING && r->vni_count == 0 && r->vni_asked > 0;
+}
+
+/* What holds its VNIs, if anything does. */
 static struct reservation *find_life(struct core *core, const char *cluster, const char *job,
                                      uint64_t number)
 {
     assert(cluster && job);
-    char unknown[JOB_ID_MAX + 1];
-    struct reservation *r = find_start(core, cluster, job, number);
-    if (r)
+    char name[JOB_ID_MAX + 1];
+    struct reservation *r = find_start(core, cluster, job, number), *unknown;
+    if (r && !vnis_given_back(r))
         return r;
-    name_unknown_life(unknown, job, number);
-    r = ledger_newest(&core->ledger, cluster, unknown);
-    return r && r->node_number == number ? r : NULL;
+    name_unknown_life(name, job, number);
+    unknown = ledger_newest(&core->ledger, cluster, name);
+    return unknown && unknown->node_number == number ? unknown : r;
+}
+
+/* By a later report of the node, or what a sum has ended comes once more. */
+static bool is_overtaken(const struct reservation *r, const struct core_event *event)
+{
+    assert(event->kind == CORE_NODE_REPORT);
+    const struct node_report *known = nodes_find(r->reported, event->u.report.node);
+    const uint64_t order = event->u.report.order;
+    return known && order != 0 && order < known->order + known->summed;
 }
 
 /* Of the nodes that it named; when it named none, no more than it has. */
@@ -159,8 +175,9 @@ static bool may_take_in(struct core *core, const char *node)
     return false;
 }
 
-/* Services of a reservation that this ledger does not know. Its VNIs may be in use on the node, so
- * they are quarantined until the node reports otherwise (I1). NULL: nothing can be quarantined. */
+/* Services of a reservation that this ledger does not know, or whose VNIs are given back. They may
+ * be in use on the node, so they are quarantined until the node reports otherwise (I1). NULL:
+ * nothing can be quarantined. */
 static struct reservation *take_in_unknown_life(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -186,10 +203,10 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     rec.vni_count = free_vnis(core, event, rec.vnis);
     bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
     core_trace(core, TRACE_WARNING,
-               "node %s has CXI services of %s-%s, reservation %llu, which this ledger %s -> %u of "
+               "node %s has CXI services of %s-%s, reservation %llu, which %s -> %u of "
                "its %u VNIs stay quarantined until it reports that they are gone%s",
                event->u.report.node, cluster, job, (unsigned long long)number,
-               future ? "never gave" : "has no more", taken_in ? rec.vni_count : 0,
+               future ? "this ledger never gave" : "is over", taken_in ? rec.vni_count : 0,
                event->u.report.vni_count,
                taken_in && rec.vni_count == event->u.report.vni_count
                    ? ""
@@ -229,16 +246,19 @@ void core_node_report(struct core *core, const struct core_event *event)
     const char *node = event->u.report.node, *services = event->u.report.services;
     enum node_state state = event->u.report.state;
     struct reservation *r = find_life(core, cluster, job, event->u.report.number);
-    if (!r && !(r = take_in_unknown_life(core, event))) {
-        answer_not_found(core, event->ticket, cluster, job, event->u.report.number);
-        return;
-    }
-    if (!has_node(r, node)) {
+    if (r && !has_node(r, node)) {
         answer_no_node(core, event->ticket, job, node)->field = "node";
         return;
     }
-    if (state == NODE_CREATED && r->state == JOB_RELEASING && r->vni_count == 0 &&
-        r->vni_asked > 0) {
+    if (!r || (vnis_given_back(r) && !is_overtaken(r, event))) {
+        struct reservation *taken_in = take_in_unknown_life(core, event);
+        r = taken_in ? taken_in : r;
+    }
+    if (!r) {
+        answer_not_found(core, event->ticket, cluster, job, event->u.report.number);
+        return;
+    }
+    if (state == NODE_CREATED && vnis_given_back(r)) {
         core_answer(core, event->ticket, ANSWER_GIVEN_BACK, NULL,
                     core_text(core,
                               "job %.130s is over and its VNIs are given back: destroy the "
@@ -253,8 +273,7 @@ void core_node_report(struct core *core, const struct core_event *event)
         rec.node_count++;
         (void)core_save(core, &rec);
     }
-    /* It was overtaken: by a later report, or what a sum has ended comes once more. */
-    bool old = known && order != 0 && order < known->order + known->summed;
+    bool old = is_overtaken(r, event);
     bool news = !old && (!known || known->state != state ||
                          !core_same_text(node_report_services(known), services));
     if (news || (!old && order > known->order))

@@ -190,6 +190,7 @@ struct summing {
     struct nodes *nodes;
     const struct sum_record *sum;
     bool news;
+    struct nodes fresh; /* reports of names that are not in nodes->all, in any order */
 };
 
 static void override(struct summing *summing, struct node_report *report)
@@ -205,12 +206,39 @@ static void sum_lingering(void *arg, const char *name)
     struct summing *summing = arg;
     uint32_t at;
     const struct node_report *before = look_up(summing->nodes, name, &at);
-    struct node_report *report =
-        before && before != &by_sum
-            ? summing->nodes->all[at]
-            : enter(summing->nodes, NULL, at, &(struct node_record){.node = name});
+    struct node_report *report = before && before != &by_sum
+                                     ? summing->nodes->all[at]
+                                     : enter(&summing->fresh, NULL, summing->fresh.used,
+                                             &(struct node_record){.node = name});
     if (report->sums < summing->sum->sum && report->state != NODE_LINGERING)
         override(summing, report);
+}
+
+static int compare_reports(const void *left, const void *right)
+{
+    const struct node_report *const *l = left, *const *r = right;
+    return strverscmp((*l)->name, (*r)->name);
+}
+
+/* All together: to make room for one after the other takes time by the square of their number, and
+ * a list can name a million. Some names may be there twice. */
+static void take_fresh(struct nodes *nodes, struct nodes *fresh)
+{
+    uint32_t kept = 0;
+    assert(fresh->used > 0);
+    for (uint32_t i = 0; i < fresh->used; i++) {
+        nodes->all = memory_room_doubled(nodes->all, nodes->used, sizeof *nodes->all);
+        nodes->all[nodes->used++] = fresh->all[i];
+    }
+    free(fresh->all);
+    qsort(nodes->all, nodes->used, sizeof *nodes->all, compare_reports);
+    for (uint32_t i = 1; i < nodes->used; i++) {
+        if (compare_reports(&nodes->all[kept], &nodes->all[i]) != 0)
+            nodes->all[++kept] = nodes->all[i];
+        else
+            free(nodes->all[i]);
+    }
+    nodes->used = kept + 1;
 }
 
 /* That services linger is left to the node's own word, or a fence. */
@@ -233,13 +261,15 @@ void nodes_sum(struct nodes **nodes, const struct sum_record *sum)
 {
     if (!*nodes)
         *nodes = memory_zeroed(sizeof **nodes);
-    struct summing summing = {*nodes, sum, false};
+    struct summing summing = {.nodes = *nodes, .sum = sum};
     struct nodes *n = *nodes;
     assert(n->sums < sum->sum);
     if (sum->state == NODE_DESTROYED)
         sum_destroyed(&summing);
     else
         nodelist_each(sum->nodes, sum_lingering, &summing);
+    if (summing.fresh.used > 0)
+        take_fresh(n, &summing.fresh);
     if (summing.news)
         n->sums = sum->sum;
     n->count = n->clean = nodeset_size(&n->summed);

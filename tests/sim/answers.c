@@ -45,6 +45,14 @@ static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const s
         sim_fail(sim, "I7", "number %llu: told another token than before", n(e->number));
 }
 
+static void has_what_is_told(struct sim *sim, const struct entry *e, const struct told *told)
+{
+    hwcoll_is_told_right(sim, e, told);
+    if (told->vni_count != e->vni_count ||
+        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
+        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
+}
+
 /* S4: a key that is its own, and the same whenever it asks again; B6. */
 static void keys_are_told_right(struct sim *sim, const struct entry *e, const struct told *told,
                                 enum interconnect_kind interconnect)
@@ -73,12 +81,9 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (e->job != job)
         sim_fail(sim, "I7", "%s was told of the reservation of %s", rm_job_name(job),
                  rm_job_name(e->job));
-    hwcoll_is_told_right(sim, e, told);
+    has_what_is_told(sim, e, told);
     if (!request->other)
         keys_are_told_right(sim, e, told, request->wanted.interconnect);
-    if (told->vni_count != e->vni_count ||
-        memcmp(told->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
-        sim_fail(sim, "I7", "number %llu: told other VNIs than it has", n(e->number));
     unsigned asked = vnis_asked(sim, request);
     bool fresh = told->kind == ANSWER_CREATED;
     if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
@@ -226,6 +231,20 @@ static void report_answered(struct sim *sim, const struct request *request, cons
                  n(request->report.number), answer_word(told->kind));
 }
 
+/* With what the job has been told, or will be; without a document when its reserve is refused. */
+static void launch_is_answered(struct sim *sim, const struct request *request,
+                               const struct told *told)
+{
+    const struct entry *e = model_at(sim, told->number);
+    bool refused = told->kind == ANSWER_NOT_FOUND || told->kind == ANSWER_RELEASED ||
+                   told->kind == ANSWER_NO_HWCOLL;
+    if (told->kind != ANSWER_SAME && (!refused || model_protects(request->job)))
+        sim_fail(sim, "answers", "the request of %s for a launch document was answered: %s",
+                 rm_job_name(request->job), answer_word(told->kind));
+    if (e && told->launch)
+        has_what_is_told(sim, e, told);
+}
+
 void answers_given(struct sim *sim, const struct request *request, const struct told *told,
                    uint64_t batch)
 {
@@ -246,12 +265,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         sim_fail(sim, "answers", "accept-loss was answered: %s", answer_word(told->kind));
     else if (request->kind == REQUEST_CLAIM && told->kind != ANSWER_CLAIMED)
         sim_fail(sim, "answers", "a claim was answered: %s", answer_word(told->kind));
-    else if (request->kind == REQUEST_LAUNCH && told->kind != ANSWER_SAME &&
-             (told->kind != ANSWER_NOT_FOUND || model_protects(request->job)))
-        sim_fail(sim, "answers", "the request of %s for a launch document was answered: %s",
-                 rm_job_name(request->job), answer_word(told->kind));
     else if (request->kind == REQUEST_LAUNCH)
-        return;
+        launch_is_answered(sim, request, told);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
@@ -275,15 +290,16 @@ void answers_told(struct sim *sim, const struct request *request)
         return;
     if (told->kind == ANSWER_ACCEPTED)
         e->free_told = true;
-    if (request->kind != REQUEST_RESERVE ||
-        (told->kind != ANSWER_CREATED && told->kind != ANSWER_SAME))
+    bool reserved = request->kind == REQUEST_RESERVE &&
+                    (told->kind == ANSWER_CREATED || told->kind == ANSWER_SAME);
+    if (!reserved && !told->launch)
         return;
     e->told = true;
     e->told_hwcoll = told->hwcoll;
     memcpy(e->key, told->key, sizeof e->key);
     if (told->hwcoll == HWCOLL_RESERVED)
         memcpy(e->token, told->token, sizeof e->token);
-    if (job->active && job->life == request->life && !request->other) {
+    if (reserved && job->active && job->life == request->life && !request->other) {
         job->told = true;
         job->told_number = told->number;
         if (e->freed_batch)

@@ -449,11 +449,17 @@ void edge_calm(struct sim *sim)
 
 /* ---- what comes in ---- */
 
+/* Answered when the fabric manager has. */
+static bool awaits_outcome(const struct request *request)
+{
+    return request->kind == REQUEST_RESERVE || request->kind == REQUEST_LAUNCH;
+}
+
 static int64_t due_of(const struct sim *sim, const struct request *request)
 {
-    int64_t wait_ms = request->kind == REQUEST_RESERVE ? sim->config.reserve_timeout_ms
-                      : request->kind == REQUEST_SYNC  ? SYNC_TAKES_MAX_MS
-                                                       : request->cleanup.wait_ms;
+    int64_t wait_ms = awaits_outcome(request)         ? sim->config.reserve_timeout_ms
+                      : request->kind == REQUEST_SYNC ? SYNC_TAKES_MAX_MS
+                                                      : request->cleanup.wait_ms;
     return wait_ms > 0 ? sim->now_ms + wait_ms + TIMER_LATE_MAX_MS : 0;
 }
 
@@ -482,9 +488,9 @@ bool edge_receive(struct sim *sim, struct request *request)
         request->job->named = false; /* it asks for another one: what it had is over */
     step_of(sim, &event, request);
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
-    if (request->kind == REQUEST_RESERVE && nobody_to_ask && !request->answered)
-        sim_fail(sim, "F20", "the answer to a reserve of %s waits, and the link is down",
-                 rm_job_name(request->job));
+    if (awaits_outcome(request) && nobody_to_ask && !request->answered)
+        sim_fail(sim, "F20", "the answer to a %s of %s waits, and the link is down",
+                 rm_request_word(request), rm_job_name(request->job));
     return true;
 }
 

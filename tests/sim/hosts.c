@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/sim/hosts.h"
 
+#include "core/reservation/reservation.h"
 #include "tests/sim/sim.h"
 
 #include <assert.h>
@@ -10,6 +11,7 @@
 enum {
     ANSWER_TIMEOUT_MS = 3000, /* more than a message takes that is not late */
     LOOK_AFTER_MS = 10000,
+    LOOKS_WITHIN_MS = 120000,
 };
 
 static void deliver(struct sim *sim, struct host *host);
@@ -63,21 +65,27 @@ struct host *hosts_at(struct sim *sim, struct job *job, uint32_t index)
 /* ---- reports ---- */
 
 /* A newer word about the same reservation takes the place of one that has not left yet. */
-static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t state)
+static void put(struct sim *sim, struct host *host, struct host_report said)
 {
     size_t last = host->outbox_count - 1;
     bool waits = host->outbox_count > (host->sending ? 1 : 0);
-    if (waits && host->outbox[last].number == number)
+    if (waits && host->outbox[last].number == said.number)
         host->outbox_count--;
     assert(host->outbox_count < OUTBOX_MAX);
-    struct host_report *said = &host->outbox[host->outbox_count++];
-    *said = (struct host_report){.number = number, .order = ++host->order, .state = state};
-    if (host->number == number) {
-        said->epoch = host->epoch;
-        said->vni_count = host->vni_count;
-        memcpy(said->vnis, host->vnis, sizeof said->vnis);
-    }
+    said.order = ++host->order;
+    host->outbox[host->outbox_count++] = said;
     deliver(sim, host);
+}
+
+static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t state)
+{
+    struct host_report said = {.number = number, .state = state};
+    if (host->number == number) {
+        said.epoch = host->epoch;
+        said.vni_count = host->vni_count;
+        memcpy(said.vnis, host->vnis, sizeof said.vnis);
+    }
+    put(sim, host, said);
 }
 
 static void no_answer(struct sim *sim, void *what, uint64_t attempt)
@@ -405,7 +413,8 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
         return;
     }
     if (host->dead || host->cut_off ||
-        again) /* its id and its reservation are in use again: hooks are in order */
+        again || /* its id and its reservation are in use again: hooks are in order */
+        launch_begins(host->job, number))
         return;
     if (host->present && host->number == number &&
         fault_happens(&sim->faults, FAULT_NODE_CUT_OFF, rng)) {
@@ -456,6 +465,82 @@ void hosts_epilog(struct sim *sim, struct job *job, uint64_t number)
         if (host_at(sim, job, i)->left_out != job->life)
             sim_later(sim, wait, epilog, host_at(sim, job, i), number);
     }
+}
+
+/* ---- jobs that ended before it heard of them ---- */
+
+static bool remembers(const struct host *host, uint64_t number)
+{
+    bool found = host->number == number;
+    for (size_t i = 0; i < host->outbox_count; i++)
+        found |= host->outbox[i].number == number;
+    return found;
+}
+
+static bool uses_vni_of(const struct host *host, const struct reservation_record *r)
+{
+    bool uses = false;
+    for (unsigned i = 0; i < host->vni_count && host->present; i++)
+        for (unsigned k = 0; k < r->vni_count; k++)
+            uses |= host->vnis[i] == r->vnis[k];
+    return uses;
+}
+
+/* No prolog is between its document and its services: no document of it is taken from now on. */
+static void never_heard(struct sim *sim, void *what, uint64_t number)
+{
+    struct host *host = what;
+    const struct reservation_record *r = disk_find(&sim->disk, number);
+    if (!r || r->state != JOB_RELEASING || remembers(host, number) || uses_vni_of(host, r) ||
+        host->outbox_count > OUTBOX_MAX / 2 || host->dead || host->cut_off || host->fenced)
+        return;
+    if (sim->profile.plant != PLANT_TELL_UNNOTED)
+        ends(host, number);
+    sim_trace(sim, "node %s: never heard of number %llu", host->name, (unsigned long long)number);
+    put(sim, host,
+        (struct host_report){.number = number, .epoch = sim->model.epoch, .state = NODE_DESTROYED});
+}
+
+struct looking {
+    struct sim *sim;
+    struct host *host;
+};
+
+/* What is shown is on disk. */
+static void is_shown(void *arg, const struct reservation *r)
+{
+    const struct looking *looking = arg;
+    struct sim *sim = looking->sim;
+    const struct reservation_record *saved = disk_find(&sim->disk, r->number);
+    if (r->state != JOB_RELEASING || strcmp(r->job, looking->host->job->id) != 0)
+        sim_fail(sim, "F3", "node %s is shown number %llu, which does not wait for it",
+                 looking->host->name, (unsigned long long)r->number);
+    if (saved && saved->state == JOB_RELEASING)
+        sim_later(sim, rng_between(&looking->host->job->launches.dice, 0, 500), never_heard,
+                  looking->host, r->number);
+}
+
+static void looks(struct sim *sim, void *what, uint64_t mark)
+{
+    struct looking looking = {sim, what};
+    const struct host *host = what;
+    (void)mark;
+    if (sim->edge.core && !host->dead && !host->cut_off && !host->fenced)
+        (void)core_page(sim->edge.core,
+                        &(struct core_filter){.cluster = rm_cluster_name(sim, host->job),
+                                              .node = host->name,
+                                              .uid = -1,
+                                              .limit = OUTBOX_MAX / 4,
+                                              .silent = true},
+                        is_shown, &looking);
+}
+
+void hosts_look(struct sim *sim, struct job *job)
+{
+    static const int64_t within[] = {LOOK_AFTER_MS, LOOKS_WITHIN_MS};
+    for (uint32_t i = 0; i < 2 * nodes_of(sim, job) && sim->profile.looks; i++)
+        sim_later(sim, rng_between(&job->launches.dice, 0, within[i % 2]), looks,
+                  host_at(sim, job, i / 2), 0);
 }
 
 /* ---- the truth ---- */

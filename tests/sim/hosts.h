@@ -71,6 +71,10 @@ void hosts_name_nodes(const struct sim *sim, const struct job *job, char *out, s
 void hosts_prolog(struct sim *sim, struct job *job, const struct told *told);
 void hosts_epilog(struct sim *sim, struct job *job, uint64_t number);
 
+/* The job is over: each node asks the broker later for which such jobs VNIs wait for it, and tells
+ * that nothing is left there of those that it has never heard of. */
+void hosts_look(struct sim *sim, struct job *job);
+
 /* For sums.c: a list of some of a job's nodes, by bits; and one of a sum that was taken. */
 void hosts_name_some(const struct sim *sim, const struct job *job, uint32_t mask, char *out,
                      size_t size);

@@ -5,7 +5,6 @@
 #include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,11 +14,13 @@ enum {
     LATE_MS = 120000,
     LEFT_OUT = 50,   /* in a thousand, by a job: no hook runs on some of its nodes */
     UNREADABLE = 50, /* in a thousand, by a node: the broker is asked */
+    ASKERS_MAX = 4,
 };
 
 void launch_init(struct sim *sim, struct job *job, uint32_t serial)
 {
     rng_init_for(&job->launches.rng, sim->profile.seed, "launches", serial);
+    rng_init_for(&job->launches.dice, sim->profile.seed, "askers", serial);
 }
 
 void launch_release(struct job *job)
@@ -27,11 +28,27 @@ void launch_release(struct job *job)
     free(job->launches.documents);
 }
 
+static void asker_asks(struct sim *sim, void *what, uint64_t life)
+{
+    struct job *job = what;
+    struct request *request = rm_request(sim, REQUEST_LAUNCH, job);
+    request->life = (uint32_t)life;
+    rm_send(sim, request, rng_between(&job->launches.dice, 0, sim->profile.net_ms));
+}
+
 void launch_draw(struct sim *sim, struct job *job)
 {
     struct launches *launches = &job->launches;
+    struct rng *rng = &launches->dice;
     launches->wanted = rng_chance(&launches->rng, sim->profile.launches);
-    launches->later = rng_chance(&launches->rng, 300);
+    launches->later = rng_chance(&launches->rng, 300) && launches->wanted;
+    if (!rng_chance(rng, sim->profile.askers))
+        return;
+    for (uint32_t left = 1 + rng_below(rng, ASKERS_MAX); left > 0; left--) {
+        bool early = rng_chance(rng, 600);
+        int64_t latest = early ? sim->config.reserve_timeout_ms : sim->profile.run_ms + LATE_MS;
+        sim_later(sim, rng_between(rng, 0, latest), asker_asks, job, job->life);
+    }
 }
 
 /* ---- the broker's edge ---- */
@@ -82,7 +99,7 @@ static void ask(struct sim *sim, void *what, uint64_t mark)
     sim_later(sim, ASK_TIMEOUT_MS, ask, job, (uint64_t)(asked + 1) << 32 | life);
 }
 
-static void keep(struct sim *sim, struct job *job, const struct told *told)
+static struct document *keep(struct sim *sim, struct job *job, const struct told *told)
 {
     struct launches *launches = &job->launches;
     GROW(launches->documents, launches->count, launches->room);
@@ -93,6 +110,9 @@ static void keep(struct sim *sim, struct job *job, const struct told *told)
                                   .vni_count = told->vni_count,
                                   .issued_ms = sim->now_ms};
     memcpy(document->vnis, told->vnis, sizeof document->vnis);
+    const struct entry *e = model_entry(&sim->model, told->number);
+    document->node_count = e ? e->node_count : job->wanted.node_count;
+    return document;
 }
 
 static void prolog(struct sim *sim, void *what, uint64_t mark);
@@ -119,6 +139,27 @@ static void start_nodes(struct sim *sim, struct job *job)
     }
 }
 
+/* Some of the job's nodes get it, now and in whatever state the job is. */
+static void start_some(struct sim *sim, struct job *job, const struct request *request)
+{
+    struct launches *launches = &job->launches;
+    struct rng *rng = &launches->dice;
+    struct document *document = keep(sim, job, &request->told);
+    struct host *host;
+    document->life = request->life;
+    document->asker = true;
+    if (job->stage == STAGE_STARTING && job->life == request->life)
+        sums_forget(job, document->number);
+    for (uint32_t i = 0; (host = hosts_at(sim, job, i)); i++) {
+        bool late = !sim->faults.calm && rng_chance(rng, 300);
+        if (rng_chance(rng, 500))
+            continue;
+        host->prologs++;
+        sim_later(sim, rng_between(rng, 0, late ? LATE_MS : 500), prolog, host,
+                  (uint64_t)(launches->count - 1) << 32 | job->life);
+    }
+}
+
 bool launch_prologs(struct sim *sim, struct job *job, const struct told *told)
 {
     struct launches *launches = &job->launches;
@@ -138,8 +179,12 @@ bool launch_prologs(struct sim *sim, struct job *job, const struct told *told)
 void launch_answered(struct sim *sim, const struct request *request)
 {
     struct job *job = request->job;
-    if (job->stage != STAGE_RUNNING || job->life != request->life || !job->launches.later)
+    bool runs = job->stage == STAGE_RUNNING && job->life == request->life && job->number != 0;
+    if (!runs || !job->launches.later) {
+        if (request->told.launch && request->told.vni_count > 0)
+            start_some(sim, job, request);
         return;
+    }
     job->launches.later = false;
     bool same = request->told.number == job->number && request->told.epoch == job->epoch;
     if (!request->told.launch || !same) {
@@ -152,12 +197,30 @@ void launch_answered(struct sim *sim, const struct request *request)
 
 /* ---- the nodes ---- */
 
+bool launch_begins(const struct job *job, uint64_t number)
+{
+    const struct launches *launches = &job->launches;
+    bool found = false;
+    for (size_t i = 0; i < launches->count && job->stage == STAGE_STARTING; i++)
+        found |=
+            launches->documents[i].life == job->life && launches->documents[i].number == number;
+    return found;
+}
+
+void launch_epilogs(struct sim *sim, struct job *job, uint64_t but)
+{
+    struct host *host;
+    for (uint32_t i = 0; job->launches.count > 0 && (host = hosts_at(sim, job, i)); i++)
+        if (host->present && host->number != but)
+            hosts_end_of(sim, host, host->number);
+}
+
 static bool refuses(const struct sim *sim, const struct host *host, const struct document *document,
                     uint32_t life)
 {
     bool ended = document->number <= host->ended_number || document->number < host->number ||
                  document->issued_ms <= host->booted_ms;
-    bool other = document->life != life;
+    bool other = document->life != life || host - host->job->hosts >= document->node_count;
     return (ended && sim->profile.plant != PLANT_ACCEPT_ENDED) ||
            (other && sim->profile.plant != PLANT_REUSE_DOCUMENT);
 }
@@ -173,7 +236,8 @@ static void is_allowed(struct sim *sim, const struct host *host, const struct do
     if (!e || e->back_batch || e->gone_batch)
         sim_fail(sim, "I1", "node %s makes services for number %llu, whose VNIs are given back",
                  host->name, number);
-    if (runs && job->epoch == document->epoch && job->number != document->number)
+    if (runs && !document->asker && job->epoch == document->epoch &&
+        job->number != document->number)
         sim_fail(sim, "I7", "node %s makes services for number %llu, its job has number %llu",
                  host->name, number, (unsigned long long)job->number);
 }
@@ -184,7 +248,8 @@ static void prolog(struct sim *sim, void *what, uint64_t mark)
     struct job *job = host->job;
     uint32_t life = (uint32_t)mark;
     const struct document *document = &job->launches.documents[mark >> 32];
-    bool runs = job->stage == STAGE_RUNNING && job->life == life;
+    bool begins = document->asker && job->stage == STAGE_STARTING;
+    bool runs = (job->stage == STAGE_RUNNING || begins) && job->life == life;
     host->prologs--;
     host->left_out = 0;
     if (host->dead || host->cut_off || host->fenced || host->present)

@@ -244,9 +244,8 @@ static void summary(const struct sweep_outcome *out, double seconds)
     const struct sim_result *total = &out->total;
     printf("%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
            "%llu job list polls, %llu times VNIs were clean before their time, %llu trees, "
-           "%llu launch documents, %llu sums of nodes, %.1f days "
-           "of virtual "
-           "time in %.1f s: %.0f lives/s\n",
+           "%llu launch documents, %llu sums of nodes, %.1f days of virtual time in %.1f s: "
+           "%.0f lives/s\n",
            (unsigned long long)out->runs, (unsigned long long)total->lives,
            (unsigned long long)total->steps, (unsigned long long)total->ticks,
            (unsigned long long)total->commits, (unsigned long long)total->calls,

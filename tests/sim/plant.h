@@ -24,6 +24,7 @@
     X(ACCEPT_ENDED, "accept-ended", "a node accepts the launch document of an ended start")        \
     X(DOCUMENT_BY_TIME, "document-by-time", "a launch document leaves while hold is a time")       \
     X(REUSE_DOCUMENT, "reuse-document", "a launch document is used for the job's next start")      \
+    X(TELL_UNNOTED, "tell-unnoted", "a node says it never heard of a job, and does not note it")   \
     X(SUM_OF_DEAD, "sum-of-dead", "a sum speaks for ranks whose epilogs did not end")
 
 struct record;

@@ -105,8 +105,10 @@ static void draw_hooks(struct profile *p)
     rng_init_for(&launches, p->seed, "launches", 0);
     p->launches = (uint32_t)PICK(&launches, 0, 500, 1000, 1000);
     p->sums = (uint32_t)PICK(&launches, 0, 500, 1000);
+    p->askers = (uint32_t)PICK(&launches, 0, 300, 1000);
+    p->looks = rng_chance(&launches, 500) && p->reports && p->nodes_named;
     if (!p->reports || !p->nodes_named)
-        p->launches = p->sums = 0;
+        p->launches = p->sums = p->askers = 0;
     p->config.mass_loss_min = (uint32_t)PICK(&rng, 3, 3, 1, 8);
     p->config.mass_loss_percent = (uint32_t)PICK(&rng, 10, 10, 50, 1);
 }

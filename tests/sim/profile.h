@@ -24,7 +24,9 @@ struct profile {
     bool reports;     /* the nodes of small jobs report their CXI services */
     bool boot_told;   /* the broker knows which boot of its host it runs in */
     bool nodes_named; /* a reserve names its nodes, not only their number */
+    bool looks;       /* nodes ask for which jobs VNIs wait for them */
     uint32_t launches; /* in a thousand lives of jobs: whose nodes take launch documents */
+    uint32_t askers;   /* in a thousand lives of jobs: beside which others ask for documents, too */
     uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
     uint32_t others;   /* in a thousand jobs: not on Slingshot */
     uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */

@@ -362,10 +362,17 @@ static void send_release(struct sim *sim, struct job *job)
     sim_later(sim, retry_delay_ms(sim, job), retry_release, job, ++job->attempt);
 }
 
+static void run_epilogs(struct sim *sim, struct job *job)
+{
+    uint64_t number = job->stage == STAGE_RUNNING ? job->number : 0;
+    hosts_epilog(sim, job, number);
+    launch_epilogs(sim, job, number);
+    hosts_look(sim, job);
+}
+
 static void begin_release(struct sim *sim, struct job *job)
 {
-    if (job->stage == STAGE_RUNNING)
-        hosts_epilog(sim, job, job->number);
+    run_epilogs(sim, job);
     job->active = false;
     job->stage = STAGE_ENDING;
     send_release(sim, job);
@@ -433,7 +440,7 @@ static void end_job(struct sim *sim, struct job *job)
         return;
     }
     sim_trace(sim, "rm: %s-%s ends, its epilog is lost", rm_cluster_name(sim, job), job->id);
-    hosts_epilog(sim, job, job->number); /* on the nodes it runs */
+    run_epilogs(sim, job); /* on the nodes they run */
     job_is_over(sim, job);
 }
 
@@ -503,8 +510,10 @@ static void reserve_answered(struct sim *sim, const struct request *request)
         bearer_begins(sim, job, &request->told);
     } else if (rng_chance(&job->rng, 500))
         begin_release(sim, job); /* its epilog runs all the same */
-    else
+    else {
+        run_epilogs(sim, job);
         job_is_over(sim, job);
+    }
 }
 
 static void release_answered(struct sim *sim, const struct request *request)

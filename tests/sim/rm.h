@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* The modelled resource managers, one a cluster: jobs that start, run, end, are cancelled and start
- * again under their old id; hooks that repeat, overtake each other or never run; syncs
- *. What they believe of their jobs is the truth that the broker must follow. */
+ * again under their old id; hooks that repeat, overtake each other or never run; syncs. What they
+ * believe of their jobs is the truth that the broker must follow. */
 
 struct sim;
 
@@ -111,7 +111,7 @@ struct rm {
     struct request **requests; /* ticket n is at n - 1 */
     size_t request_count, request_room;
     int64_t lacking_ms[CLUSTERS_MAX];      /* since when syncs and job list polls have lacked active
-                                              jobs; 0:      they do not */
+                                              jobs; 0: they do not */
     struct jobpoll *jobpolls;              /* under way */
     struct jobview jobviews[CLUSTERS_MAX]; /* that the last job list poll saw */
     uint64_t jobpoll_wanted;               /* id of the last one that the core has asked for */

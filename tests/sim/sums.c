@@ -4,7 +4,6 @@
 #include "tests/sim/grow.h"
 #include "tests/sim/sim.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,6 +35,8 @@ static void send(struct sim *sim, struct job *job, const struct summing *of, enu
         if (mask >> i & 1) { /* it may arrive after the node's own word, and count */
             host->doubted = host->in_wind = of->number;
             host->untellable = true;
+            if (host->heard_clean == of->number)
+                host->heard_clean = 0;
         }
     }
     bool late = fault_happens(&sim->faults, FAULT_WORD_LATE, rng);

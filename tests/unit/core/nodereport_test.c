@@ -562,13 +562,20 @@ static void report__reload_of_hold_applies_to_what_is_held(void **state)
     assert_int_equal(driver_held(d), 0);
 }
 
+static enum answer_kind report_vnis_in_order(struct driver *d, const char *job, uint64_t number,
+                                             enum node_state node_state, uint16_t vni,
+                                             uint64_t order)
+{
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
+               .node = "n1", .state = node_state, .services = "cxi0:12", .order = order,
+               .vnis = ((const uint16_t[]){vni, vni}), .vni_count = 2); /* twice is once */
+    return driver_answered(d);
+}
+
 static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t number,
                                     enum node_state node_state, uint16_t vni)
 {
-    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = job, .number = number,
-               .node = "n1", .state = node_state, .services = "cxi0:12",
-               .vnis = ((const uint16_t[]){vni, vni}), .vni_count = 2); /* twice is once */
-    return driver_answered(d);
+    return report_vnis_in_order(d, job, number, node_state, vni, 0);
 }
 
 /* I1: services of a life that the ledger has forgotten hold their VNI back again. */
@@ -591,6 +598,35 @@ static void report__late_lingering_holds_its_vni_again(void **state)
     assert_int_equal(report_vnis(&d, "old", 77, NODE_DESTROYED, 1030), ANSWER_REPORTED);
     assert_int_equal(driver_held(&d), 0);
     driver_end(&d);
+}
+
+/* I1: so they do while the ledger still has the life, which waits for the fabric manager only. */
+static void report__late_lingering_of_one_that_is_released_holds_its_vni_again(void **state)
+{
+    struct driver *d = *state;
+    for (int gone = 0; gone < 2; gone++) {
+        driver_reserved_job(d, "a");
+        const uint64_t number = driver_job(d, "a")->number;
+        const uint16_t vni = driver_job(d, "a")->vnis[0];
+        driver_release(d, "a");
+        const uint64_t release = driver_call(d, FMCALL_RELEASE);
+        driver_tick(d, d->config.vni_hold_ms);
+        assert_int_equal(driver_held(d), 0);
+        (void)report_vnis_in_order(d, "a", number, NODE_DESTROYED, vni, 2);
+        (void)report_vnis_in_order(d, "a", number, NODE_LINGERING, vni, 1);
+        assert_int_equal(driver_held(d), 0); /* the node has told since that it is gone */
+        assert_int_equal(report_vnis_in_order(d, "a", number, NODE_LINGERING, vni, 3),
+                         ANSWER_REPORTED);
+        assert_int_equal(driver_held(d), 1);
+        if (gone)
+            driver_done(d, release, FM_OK, NULL);
+        assert_int_equal(driver_job(d, "a") == NULL, gone);
+        assert_int_equal(driver_held(d), 1);
+        (void)report_vnis_in_order(d, "a", number, NODE_DESTROYED, vni, 4);
+        assert_int_equal(driver_held(d), 0);
+        if (!gone)
+            driver_done(d, release, FM_OK, NULL);
+    }
 }
 
 /* One node cannot fill the ledger, nor empty the pool, by what it says of reservations that never
@@ -751,6 +787,7 @@ UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
           WITH(start_driver, report__no_launch_document_leaves_no_trace),
           WITH(start_driver, report__reload_of_hold_applies_to_what_is_held),
           cmocka_unit_test(report__late_lingering_holds_its_vni_again),
+          WITH(driver_is_up, report__late_lingering_of_one_that_is_released_holds_its_vni_again),
           WITH(start_driver, report__unknown_lives_are_bounded),
           WITH(start_driver, report__frees_vnis_when_all_are_clean),
           cmocka_unit_test(waiting__tells_whom_to_fence),

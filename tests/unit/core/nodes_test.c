@@ -89,6 +89,33 @@ static void nodes__each_of_many_is_found(void **state)
     nodes_destroy(nodes);
 }
 
+/* F3: in any order, also twice, beside those that are there. */
+static void nodes__of_a_sum_linger(void **state)
+{
+    (void)state;
+    static const char *const ordered[] = {"m1", "n1", "n2", "n3", "n4", "n7", "n8", "n9", "n10"};
+    const struct sum_record sum = {
+        .sum = 1, .nodes = "n[7-9],n10,n[1-3],n2,m1,n1", .state = NODE_LINGERING};
+    struct nodes *nodes = NULL;
+    uint32_t at = 0;
+    put(&nodes, "n8", NODE_DESTROYED, NULL);
+    put(&nodes, "n4", NODE_CREATED, NULL);
+    nodes_sum(&nodes, &sum);
+    for (size_t i = 0; i < sizeof ordered / sizeof *ordered; i++) {
+        const struct node_report *report = nodes_next(nodes, &at);
+        assert_non_null(report);
+        assert_string_equal(report->name, ordered[i]);
+        assert_ptr_equal(nodes_find(nodes, ordered[i]), report);
+        assert_int_equal(report->state, i == 4 ? NODE_CREATED : NODE_LINGERING);
+        assert_int_equal(report->summed, i != 4);
+    }
+    assert_null(nodes_next(nodes, &at));
+    assert_int_equal(nodes->count, 9);
+    assert_int_equal(nodes->lingering, 8);
+    assert_int_equal(nodes->sums, 1);
+    nodes_destroy(nodes);
+}
+
 static void node_name__valid(void **state)
 {
     (void)state;
@@ -224,7 +251,7 @@ static void nodes_named__agrees_with_the_list(void **state)
 UNIT_MAIN(cmocka_unit_test(nodes__nobody_has_reported),
           cmocka_unit_test(nodes__the_last_word_counts),
           cmocka_unit_test(nodes__longest_name_and_services_are_kept),
-          cmocka_unit_test(nodes__each_of_many_is_found),
+          cmocka_unit_test(nodes__each_of_many_is_found), cmocka_unit_test(nodes__of_a_sum_linger),
           cmocka_unit_test(nodes_named__says_what_the_list_says),
           cmocka_unit_test(nodes_named__agrees_with_the_list), cmocka_unit_test(node_name__valid),
           cmocka_unit_test(node_name__has_no_other_bytes), cmocka_unit_test(node_services__valid),
