@@ -20,18 +20,12 @@ struct exchange {
 
 static void *begin(void *arg, const char *uri, struct MHD_Connection *connection)
 {
-    (void)arg;
-    (void)uri;
-    (void)connection;
     return calloc(1, sizeof(struct exchange));
 }
 
 static void complete(void *arg, struct MHD_Connection *connection, void **context,
                      enum MHD_RequestTerminationCode code)
 {
-    (void)arg;
-    (void)connection;
-    (void)code;
     free(*context);
     *context = NULL;
 }
@@ -40,11 +34,6 @@ static void ignore_connection(void *arg, struct httpworker *worker,
                               struct MHD_Connection *connection, void **context,
                               enum MHD_ConnectionNotificationCode code)
 {
-    (void)arg;
-    (void)worker;
-    (void)connection;
-    (void)context;
-    (void)code;
 }
 
 static enum MHD_Result answer(struct MHD_Connection *connection, const struct exchange *exchange)
@@ -68,10 +57,6 @@ static enum MHD_Result access_request(void *arg, struct MHD_Connection *connecti
 {
     struct exchange *exchange = *context;
 
-    (void)arg;
-    (void)url;
-    (void)method;
-    (void)version;
     if (!exchange)
         return MHD_NO;
     if (!exchange->begun) {
@@ -90,7 +75,6 @@ static enum MHD_Result access_request(void *arg, struct MHD_Connection *connecti
 
 static void stop(uv_signal_t *signal, int number)
 {
-    (void)number;
     uv_stop(signal->loop);
 }
 

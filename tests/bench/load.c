@@ -21,7 +21,6 @@ static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply)
 {
     struct run *run = arg;
 
-    (void)tag;
     const int expected = run->load->expected;
 
     run->latencies_ns[run->answered++] = reply->latency_ns;

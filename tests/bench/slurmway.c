@@ -11,8 +11,6 @@ enum { TEXT_SIZE = 256, TIMEOUT_S = 60 };
 
 static size_t take(const char *data, size_t size, size_t count, void *arg)
 {
-    (void)data;
-    (void)arg;
     return size * count;
 }
 

@@ -22,7 +22,6 @@ static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply)
 {
     struct stopwatch *watch = arg;
 
-    (void)tag;
     watch->status = reply->status;
     watch->took_ns = reply->latency_ns;
     if (reply->length + 1 > watch->size) {

@@ -18,7 +18,6 @@ int command_finish(void)
 
 int command_print_object(json_t *object)
 {
-    (void)object;
     abort();
 }
 

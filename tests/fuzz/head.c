@@ -25,7 +25,6 @@ struct verdict {
 static void *on_target(void *arg, const char *uri, struct MHD_Connection *connection)
 {
     struct verdict *verdict = arg;
-    (void)connection;
     if (!verdict->heard)
         (void)snprintf(verdict->uri, sizeof verdict->uri, "%s", uri ? uri : "");
     return verdict;
@@ -39,9 +38,6 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, c
     struct problem problem = {0};
     const struct head head = {
         .method = method, .target = url, .version = version, .uri = verdict->uri};
-    (void)data;
-    (void)size;
-    (void)context;
     if (verdict->heard)
         return MHD_NO;
     verdict->heard = true;
@@ -54,8 +50,6 @@ static enum MHD_Result on_access(void *arg, struct MHD_Connection *connection, c
 
 static size_t leave_escaped(void *arg, struct MHD_Connection *connection, char *text)
 {
-    (void)arg;
-    (void)connection;
     return strlen(text);
 }
 

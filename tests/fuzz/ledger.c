@@ -115,7 +115,6 @@ static struct record make_reservation(uint64_t number)
 
 static void on_done(void *arg, const struct commit_result *result, struct batch *failed)
 {
-    (void)failed;
     if (result->code != 0) {
         (void)fprintf(stderr, "%s\n", result->error.text);
         exit(1);

@@ -18,7 +18,6 @@ static int pages;
 /* In place of handle.c's. */
 int handle_run(struct mcast *handle, struct call call, void *out, struct mcast_error *error)
 {
-    (void)handle;
     struct answer answer = {.status = 200};
     void *document = NULL;
     int rc = call.rc;
@@ -43,21 +42,18 @@ int handle_run(struct mcast *handle, struct call call, void *out, struct mcast_e
 /* Of calls that are not made here. */
 int handle_run_json(struct mcast *handle, struct call call, char **json, struct mcast_error *error)
 {
-    (void)handle, (void)call, (void)json, (void)error;
     abort();
 }
 
 int handle_run_number(struct mcast *handle, struct call call, const char *name, uint64_t *number,
                       struct mcast_error *error)
 {
-    (void)handle, (void)call, (void)name, (void)number, (void)error;
     abort();
 }
 
 int handle_run_word(struct mcast *handle, struct call call, const char *name, const char *word,
                     bool *is, struct mcast_error *error)
 {
-    (void)handle, (void)call, (void)name, (void)word, (void)is, (void)error;
     abort();
 }
 

@@ -54,7 +54,6 @@ static void open_doors(struct auth **basic, struct auth **oauth)
 
 static int reload(void *program, struct problem *problem)
 {
-    (void)program;
     return problem_set(problem, 500, "there is nothing to reload");
 }
 

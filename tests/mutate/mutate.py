@@ -22,6 +22,7 @@ ROOMS = {
     "core": Room(r"unit/(base|core)_|sim/scenarios$", 300),
     "base": Room(r"unit/(base|core)_", 0),
     "tokens": Room(r"unit/tokens_", 0),
+    "launch": Room(r"unit/launch_", 0),
     "state": Room(r"unit/state_", 0),
     "fmapi": Room(r"unit/fmapi_|system/fmapi_(calls|faults|list|login|steps|urls)$", 0),
     "broker": Room(r"unit/(broker|http)_|system/http_(calls|refusals|nodes|events)$|"

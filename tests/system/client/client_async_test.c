@@ -5,15 +5,10 @@
 #include "client/mcast.h"
 #include "fakebroker.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
 #include <poll.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #define SIZE(array) (sizeof array / sizeof((array)[0]))
 #define AGENT "Host: localhost\r\nUser-Agent: libmcast/" MCAST_VERSION "\r\n"
@@ -89,7 +84,6 @@ static void begin_release(struct mcast_async *async, const char *job, struct hea
 
 static void async__reserves_and_releases(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{201, NULL, JOB("f1"), THEN_KEEP},
                                           {200, NULL, JOB("f1"), THEN_KEEP},
                                           {202, NULL, JOB("f1"), THEN_KEEP}};
@@ -128,7 +122,6 @@ static void async__reserves_and_releases(void **state)
 /* F3: what a resource manager's plugin has to say of all nodes of a job at once. */
 static void async__reports_many_nodes(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, JOB("f1"), THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
@@ -173,7 +166,6 @@ static void hear_launch(const struct mcast_outcome *outcome, void *arg)
 /* S1: both forms ask for a launch document in the same words, and understand the same answers. */
 static void launch__is_asked_for_alike_in_both_forms(void **state)
 {
-    (void)state;
     static const char refusal[] = "{\"status\":409,\"code\":\"no-launch\",\"detail\":\"released\"}";
     static const struct reply script[] = {{200, NULL, LAUNCHED, THEN_CLOSE},
                                           {200, NULL, LAUNCHED, THEN_KEEP},
@@ -228,7 +220,6 @@ static void launch__is_asked_for_alike_in_both_forms(void **state)
 
 static void async__refuses_what_is_not_allowed_without_calling_back(void **state)
 {
-    (void)state;
     struct fakebroker *fake = fakebroker_create(NULL, 0);
     struct mcast_async *async = open_async(fakebroker_url(fake), 0), *none = NULL;
     struct mcast *handle = NULL;
@@ -262,7 +253,6 @@ static void async__refuses_what_is_not_allowed_without_calling_back(void **state
  * its connection. */
 static void async__ends_in_time(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
@@ -290,7 +280,6 @@ static void async__ends_in_time(void **state)
  * wait with it, and one alone tries. */
 static void async__that_retries_waits_for_the_broker(void **state)
 {
-    (void)state;
     static const struct reply script[] = {
         {503, PROBLEM, "{\"code\":\"stopping\",\"detail\":\"going down\"}", THEN_CLOSE},
         {0, NULL, "", THEN_CLOSE},
@@ -309,7 +298,6 @@ static void async__that_retries_waits_for_the_broker(void **state)
 
 static void async__that_retries_says_in_the_end_why(void **state)
 {
-    (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", MCAST_RETRY_TIMEOUT);
     struct heard heard[3] = {{0}, {0}, {0}};
     assert_int_equal(mcast_async_set_timeout(async, 1000, NULL), 0);
@@ -328,7 +316,6 @@ static void async__that_retries_says_in_the_end_why(void **state)
 /* Those that never had their turn are told why, too. */
 static void async__that_retries_tells_all_of_a_full_disk(void **state)
 {
-    (void)state;
     static const char full[] =
         "HTTP/1.1 503 Full\r\nContent-Type: application/problem+json\r\nRetry-After: 3600\r\n"
         "Content-Length: 46\r\n\r\n{\"code\":\"storage\",\"detail\":\"the disk is full\"}";
@@ -354,7 +341,6 @@ static void async__that_retries_tells_all_of_a_full_disk(void **state)
 
 static void async__cancels_what_is_under_way_and_what_waits(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{0, NULL, "", THEN_HANG}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
     struct mcast_async *async = open_async(fakebroker_url(fake), 0);
@@ -395,7 +381,6 @@ static void on_cancel_other(const struct mcast_outcome *outcome, void *arg)
  */
 static void async__may_be_cancelled_in_a_callback(void **state)
 {
-    (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", 0);
     struct heard first = {.async = async}, second = {0};
     assert_int_equal(mcast_async_release(async, "elcap", "a", on_cancel_other, &first, NULL, NULL),
@@ -418,7 +403,6 @@ static void on_ask_again(const struct mcast_outcome *outcome, void *arg)
 
 static void async__may_be_asked_in_a_callback(void **state)
 {
-    (void)state;
     static const struct reply script[] = {{200, NULL, JOB("a"), THEN_KEEP},
                                           {200, NULL, JOB("b"), THEN_KEEP}};
     struct fakebroker *fake = fakebroker_create(script, SIZE(script));
@@ -445,7 +429,6 @@ static void on_close(const struct mcast_outcome *outcome, void *arg)
 
 static void async__may_be_closed_in_a_callback(void **state)
 {
-    (void)state;
     struct mcast_async *async = open_async("/nonexistent/socket", 0);
     struct heard first = {.async = async}, second = {0};
     uint64_t number = 0;
@@ -463,21 +446,15 @@ static void async__may_be_closed_in_a_callback(void **state)
     assert_int_equal(second.times, 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(async__reserves_and_releases),
-        cmocka_unit_test(async__reports_many_nodes),
-        cmocka_unit_test(launch__is_asked_for_alike_in_both_forms),
-        cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
-        cmocka_unit_test(async__ends_in_time),
-        cmocka_unit_test(async__that_retries_waits_for_the_broker),
-        cmocka_unit_test(async__that_retries_says_in_the_end_why),
-        cmocka_unit_test(async__that_retries_tells_all_of_a_full_disk),
-        cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
-        cmocka_unit_test(async__may_be_cancelled_in_a_callback),
-        cmocka_unit_test(async__may_be_asked_in_a_callback),
-        cmocka_unit_test(async__may_be_closed_in_a_callback),
-    };
-    return cmocka_run_group_tests_name("client_async", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(async__reserves_and_releases),
+          cmocka_unit_test(async__reports_many_nodes),
+          cmocka_unit_test(launch__is_asked_for_alike_in_both_forms),
+          cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
+          cmocka_unit_test(async__ends_in_time),
+          cmocka_unit_test(async__that_retries_waits_for_the_broker),
+          cmocka_unit_test(async__that_retries_says_in_the_end_why),
+          cmocka_unit_test(async__that_retries_tells_all_of_a_full_disk),
+          cmocka_unit_test(async__cancels_what_is_under_way_and_what_waits),
+          cmocka_unit_test(async__may_be_cancelled_in_a_callback),
+          cmocka_unit_test(async__may_be_asked_in_a_callback),
+          cmocka_unit_test(async__may_be_closed_in_a_callback))

@@ -173,7 +173,6 @@ static bool look_up_is_held(void *arg)
 
 static bool none_is_held(void *arg)
 {
-    (void)arg;
     return watch_held() == 0;
 }
 

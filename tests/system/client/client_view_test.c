@@ -139,7 +139,6 @@ static bool has_adopted(void *arg)
 /* Those of the former ledger's jobs may be any. */
 static bool has_vnis(void *arg)
 {
-    (void)arg;
     return testbed_broker_logged(testbed, "can be given out again");
 }
 
@@ -195,7 +194,7 @@ static int create(void **state)
     const struct testbed_options options = {.mcastd = MCASTD,
                                             .mock_fm = MOCK_FM,
                                             .vni = "hold = 100ms\n",
-                                            .fm = "grace = 100ms\nreserve_timeout = 500ms\n"
+                                            .fm = "grace = 100ms\nreserve_timeout = 1m\n"
                                                   "link_retry = 100ms\n",
                                             .hwcoll = "addresses_per_job = 4\nmin_nodes = 2\n"};
     testbed = testbed_create(&options);

@@ -185,7 +185,6 @@ static void doctor__finds_what_others_could_read_or_change(void **state)
 
 static bool link_is_a_problem(void *arg)
 {
-    (void)arg;
     (void)run_on_site();
     return find("link", "problem", "");
 }

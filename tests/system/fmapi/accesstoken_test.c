@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -483,29 +482,21 @@ static void destroy__ends_a_request_for_a_token(void **state)
     assert_int_equal(call.times, 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(oauth__asks_by_client_credentials),
-        cmocka_unit_test(oauth__counts),
-        cmocka_unit_test(oauth__asks_once_for_many_calls),
-        cmocka_unit_test(oauth__gives_up_when_the_new_token_is_refused_too),
-        cmocka_unit_test(oauth__renews_once_for_what_is_forbidden),
-        cmocka_unit_test(oauth__tries_again_after_a_403),
-        cmocka_unit_test(oauth__renews_short_lives_early),
-        cmocka_unit_test(oauth__goes_on_while_an_early_renewal_fails),
-        cmocka_unit_test(oauth__sends_nothing_with_a_token_that_expired),
-        cmocka_unit_test(oauth__takes_odd_lifetimes),
-        cmocka_unit_test(login__keeps_a_token_that_serves),
-        cmocka_unit_test(login__takes_a_changed_client),
-        cmocka_unit_test(login__fails_with_a_token_that_was_refused),
-        cmocka_unit_test(login__names_the_endpoint_that_is_down),
-        cmocka_unit_test(login__bounds_the_endpoints_answer),
-        cmocka_unit_test(login__waits_no_longer_than_the_timeout),
-        cmocka_unit_test(call__waits_for_a_login_within_its_time),
-        cmocka_unit_test(login__refuses_files_that_others_can_touch),
-        cmocka_unit_test(destroy__ends_a_request_for_a_token),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, cmocka_unit_test(oauth__asks_by_client_credentials),
+           cmocka_unit_test(oauth__counts), cmocka_unit_test(oauth__asks_once_for_many_calls),
+           cmocka_unit_test(oauth__gives_up_when_the_new_token_is_refused_too),
+           cmocka_unit_test(oauth__renews_once_for_what_is_forbidden),
+           cmocka_unit_test(oauth__tries_again_after_a_403),
+           cmocka_unit_test(oauth__renews_short_lives_early),
+           cmocka_unit_test(oauth__goes_on_while_an_early_renewal_fails),
+           cmocka_unit_test(oauth__sends_nothing_with_a_token_that_expired),
+           cmocka_unit_test(oauth__takes_odd_lifetimes),
+           cmocka_unit_test(login__keeps_a_token_that_serves),
+           cmocka_unit_test(login__takes_a_changed_client),
+           cmocka_unit_test(login__fails_with_a_token_that_was_refused),
+           cmocka_unit_test(login__names_the_endpoint_that_is_down),
+           cmocka_unit_test(login__bounds_the_endpoints_answer),
+           cmocka_unit_test(login__waits_no_longer_than_the_timeout),
+           cmocka_unit_test(call__waits_for_a_login_within_its_time),
+           cmocka_unit_test(login__refuses_files_that_others_can_touch),
+           cmocka_unit_test(destroy__ends_a_request_for_a_token))

@@ -29,6 +29,9 @@ struct landing {
     int code;        /* of a login */
 };
 
+/* Of a group of tests: a connection that breaks is an answer, and ends no program. */
+int apiclient_prepare(void **state);
+
 /* Fill in what matters; the rest gets defaults: 60 s, 4 at once, verified. */
 struct fmapi_options apiclient_options(const char *url);
 void apiclient_init(struct apiclient *apiclient, const struct fmapi_options *options);

@@ -11,7 +11,6 @@ static void wait_in_jam(uv_work_t *work)
 
 static void leave_jam(uv_work_t *work, int status)
 {
-    (void)status;
     ((struct blockedworkers *)work->data)->left++;
 }
 

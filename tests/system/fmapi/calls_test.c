@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
 #include <time.h>
 
 #include "tests/system/fmapi/apiclient.h"
@@ -11,7 +10,6 @@
 static void be_good(void *arg, const struct scriptedserver_request *request,
                     struct scriptedserver_answer *answer)
 {
-    (void)arg;
     if (strcmp(request->method, "POST") == 0) {
         answer->status = 201;
         answer->body = scriptedserver_text("{\"sessionToken\":\"tok-%u\"}", request->number);
@@ -286,19 +284,11 @@ static void call__sees_the_other_clock(void **state)
     assert_true(skew_by(date) == INT64_MIN);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(call__carries_the_three_kinds),
-        cmocka_unit_test(call__sends_just_what_is_needed),
-        cmocka_unit_test(call__expects_nothing_of_a_large_body),
-        cmocka_unit_test(call__keeps_its_connection),
-        cmocka_unit_test(call__runs_in_parallel_within_bounds),
-        cmocka_unit_test(call__can_be_started_from_an_answer),
-        cmocka_unit_test(create__says_what_is_wrong),
-        cmocka_unit_test(destroy__takes_nothing),
-        cmocka_unit_test(call__sees_the_other_clock),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, cmocka_unit_test(call__carries_the_three_kinds),
+           cmocka_unit_test(call__sends_just_what_is_needed),
+           cmocka_unit_test(call__expects_nothing_of_a_large_body),
+           cmocka_unit_test(call__keeps_its_connection),
+           cmocka_unit_test(call__runs_in_parallel_within_bounds),
+           cmocka_unit_test(call__can_be_started_from_an_answer),
+           cmocka_unit_test(create__says_what_is_wrong), cmocka_unit_test(destroy__takes_nothing),
+           cmocka_unit_test(call__sees_the_other_clock))

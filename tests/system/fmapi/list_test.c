@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
 
 #include <signal.h>
 
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
+#include "tests/unit/unit.h"
 
 #define LIST "/fabric/collectives/jobs/"
 
@@ -98,7 +90,6 @@ static void lists(struct book *book, enum fmcall_outcome outcome, const char *na
 
 static void list__reads_one_page(void **state)
 {
-    (void)state;
     struct book book = {
         .pages = {{.body = "{\"documentLinks\":[\"" LIST "c-1\",\"" LIST "d-f%3A2\"],"
                            "\"documentCount\":2}"}}};
@@ -111,7 +102,6 @@ static void list__reads_one_page(void **state)
 
 static void list__reads_all_pages(void **state)
 {
-    (void)state;
     struct book book = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"" LIST "?page=2\"}"},
                   {.body = "{\"documentLinks\":[],\"nextPageLink\":\"%URL%" LIST "?page=3\"}"},
@@ -124,7 +114,6 @@ static void list__reads_all_pages(void **state)
 /* documentCount: of the page with some, of the whole list with others. */
 static void list__checks_the_count(void **state)
 {
-    (void)state;
     struct book whole = {
         .pages = {
             {.body =
@@ -159,7 +148,6 @@ static void list__checks_the_count(void **state)
 /* A partial or odd list deletes nothing (F20): it must say that it is one. */
 static void list__says_when_it_is_not_whole(void **state)
 {
-    (void)state;
     struct book half = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
                   {.status = 500, .body = "{\"message\":\"out of order\"}"}}};
@@ -188,7 +176,6 @@ static void list__says_when_it_is_not_whole(void **state)
 
 static void list__notices_pages_that_repeat(void **state)
 {
-    (void)state;
     struct book itself = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"" LIST "\"}"}}};
     lists(&itself, FM_BUSY, "c-1|", "the list is not whole: page 1 comes again", 1);
@@ -203,7 +190,6 @@ static void list__notices_pages_that_repeat(void **state)
 /* The login must go nowhere else. */
 static void list__does_not_leave_the_fabric_manager(void **state)
 {
-    (void)state;
     static const char *const links[] = {"http://127.0.0.1:1/fabric", "//evil/x", "/../x",
                                         "https://evil/fabric/collectives/jobs/?2", "relative"};
     for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
@@ -280,7 +266,6 @@ static struct census count_all(scriptedserver_script_fn *script, void *arg, int6
 
 static void list__takes_a_hundred_thousand_names(void **state)
 {
-    (void)state;
     struct census census = count_all(many, &(struct shelf){1, 100000}, 60000);
     assert_int_equal(census.landing.outcome, FM_OK);
     assert_int_equal(census.next, 100000);
@@ -288,7 +273,6 @@ static void list__takes_a_hundred_thousand_names(void **state)
 
 static void list__bounds_its_names(void **state)
 {
-    (void)state;
     struct census full = count_all(many, &(struct shelf){2, FMAPI_LIST_NAMES_MAX / 2}, 60000);
     assert_int_equal(full.landing.outcome, FM_OK);
     assert_int_equal(full.next, FMAPI_LIST_NAMES_MAX);
@@ -308,7 +292,6 @@ static void put_blank(void *arg, const struct scriptedserver_request *request,
 
 static void list__bounds_a_page(void **state)
 {
-    (void)state;
     int bytes = 8 << 20;
     assert_int_equal(count_all(put_blank, &bytes, 60000).landing.outcome, FM_OK);
     bytes++;
@@ -329,7 +312,6 @@ static void put_link(void *arg, const struct scriptedserver_request *request,
 /* B11: libcurl takes no URL of 8,000,000 bytes, and a page has room for one. */
 static void list__bounds_a_link(void **state)
 {
-    (void)state;
     int bytes = 8192;
     assert_int_equal(count_all(put_link, &bytes, 60000).landing.outcome, FM_OK);
     for (int i = 0; i < 2; i++) {
@@ -363,7 +345,6 @@ static void go_on(void *arg, const struct scriptedserver_request *request,
 
 static void list__ends_in_time(void **state)
 {
-    (void)state;
     /* Every page is there at once, but there is always another one. */
     struct census census = count_all(go_on, &(struct endless){0}, ENDLESS_TIMEOUT_MS);
     assert_int_equal(census.landing.outcome, FM_TIMEOUT);
@@ -378,7 +359,6 @@ static void list__ends_in_time(void **state)
 
 static void destroy__is_allowed_in_a_page(void **state)
 {
-    (void)state;
     struct book book = {
         .pages = {{.body = "{\"documentLinks\":[\"/j/c-1\"],\"nextPageLink\":\"/2\"}"},
                   {.body = "{\"documentLinks\":[\"/j/c-2\"]}"}}};

@@ -2,7 +2,6 @@
 #include <time.h>
 
 #include <openssl/pem.h>
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -273,17 +272,10 @@ static void mtls__needs_both_files(void **state)
     assert_int_equal(fmapi_check(&options, &err), 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(mtls__is_shown_with_every_way_to_log_in),
-        cmocka_unit_test(mtls__is_not_shown_with_a_jobs_token),
-        cmocka_unit_test(mtls__says_that_a_certificate_is_asked_for),
-        cmocka_unit_test(mtls__says_that_ours_is_not_accepted),
-        cmocka_unit_test(mtls__takes_a_renewed_certificate),
-        cmocka_unit_test(mtls__looks_at_the_pair_first),
-        cmocka_unit_test(mtls__needs_both_files),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, cmocka_unit_test(mtls__is_shown_with_every_way_to_log_in),
+           cmocka_unit_test(mtls__is_not_shown_with_a_jobs_token),
+           cmocka_unit_test(mtls__says_that_a_certificate_is_asked_for),
+           cmocka_unit_test(mtls__says_that_ours_is_not_accepted),
+           cmocka_unit_test(mtls__takes_a_renewed_certificate),
+           cmocka_unit_test(mtls__looks_at_the_pair_first),
+           cmocka_unit_test(mtls__needs_both_files))

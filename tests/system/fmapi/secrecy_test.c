@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "tests/system/fmapi/authority.h"
@@ -151,9 +150,6 @@ static void scene_release(struct scene *scene)
 
 static void ignore_page(void *arg, const char *const *names, size_t count)
 {
-    (void)arg;
-    (void)names;
-    (void)count;
 }
 
 static void say_everything(struct scene *scene)
@@ -239,15 +235,8 @@ static void words__were_searched(void **state)
     assert_true(searched > 3U * QUOTES * STATUSES);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(words__hold_no_password),
-        cmocka_unit_test(words__hold_no_access_token),
-        cmocka_unit_test(words__hold_no_client_secret),
-        cmocka_unit_test(words__hold_nothing_of_the_files),
-        cmocka_unit_test(words__were_searched),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, cmocka_unit_test(words__hold_no_password),
+           cmocka_unit_test(words__hold_no_access_token),
+           cmocka_unit_test(words__hold_no_client_secret),
+           cmocka_unit_test(words__hold_nothing_of_the_files),
+           cmocka_unit_test(words__were_searched))

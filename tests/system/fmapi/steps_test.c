@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
 #include <unistd.h>
 
 #include "tests/system/fmapi/authority.h"
@@ -364,21 +363,13 @@ static void step__under_way_is_let_go(void **state)
 
 #define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_DOUBLE(steps__end_with_the_jobs_token),
-        WITH_DOUBLE(steps__end_with_the_jobs_token_over_tls),
-        WITH_DOUBLE(trees__end_one_by_one_where_the_job_is_closed),
-        WITH_DOUBLE(trees__end_one_by_one_where_the_job_can_only_be_read),
-        WITH_DOUBLE(steps__of_another_job_are_out_of_reach),
-        WITH_DOUBLE(steps__end_under_the_login_too),
-        cmocka_unit_test(refusal__never_touches_the_login),
-        cmocka_unit_test(token__is_enough_without_a_login),
-        cmocka_unit_test(answers__mean_what_they_mean_to_other_calls),
-        cmocka_unit_test(silence__ends_in_time),
-        cmocka_unit_test(step__under_way_is_let_go),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, WITH_DOUBLE(steps__end_with_the_jobs_token),
+           WITH_DOUBLE(steps__end_with_the_jobs_token_over_tls),
+           WITH_DOUBLE(trees__end_one_by_one_where_the_job_is_closed),
+           WITH_DOUBLE(trees__end_one_by_one_where_the_job_can_only_be_read),
+           WITH_DOUBLE(steps__of_another_job_are_out_of_reach),
+           WITH_DOUBLE(steps__end_under_the_login_too),
+           cmocka_unit_test(refusal__never_touches_the_login),
+           cmocka_unit_test(token__is_enough_without_a_login),
+           cmocka_unit_test(answers__mean_what_they_mean_to_other_calls),
+           cmocka_unit_test(silence__ends_in_time), cmocka_unit_test(step__under_way_is_let_go))

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
-
 #include "fmapi/login/loginfiles.h"
 #include "tests/system/fmapi/authority.h"
 #include "tests/system/fmapi/apiclient.h"
@@ -11,8 +9,6 @@
 static void be_good(void *arg, const struct scriptedserver_request *request,
                     struct scriptedserver_answer *answer)
 {
-    (void)arg;
-    (void)request;
     answer->body = scriptedserver_text("{\"sessionToken\":\"tok-1\"}");
 }
 
@@ -234,19 +230,12 @@ static void tls__is_unreached_when_the_handshake_takes_too_long(void **state)
     scriptedserver_destroy(mute);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tls__trusts_the_authority_it_is_told),
-        cmocka_unit_test(tls__refuses_unknown_authorities),
-        cmocka_unit_test(tls__refuses_another_hosts_certificate),
-        cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
-        cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),
-        cmocka_unit_test(tls__takes_a_rotated_authority),
-        cmocka_unit_test(authorities__change_with_their_file),
-        cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
-        cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL, cmocka_unit_test(tls__trusts_the_authority_it_is_told),
+           cmocka_unit_test(tls__refuses_unknown_authorities),
+           cmocka_unit_test(tls__refuses_another_hosts_certificate),
+           cmocka_unit_test(tls__refuses_certificates_out_of_their_time),
+           cmocka_unit_test(tls__says_that_the_authority_cannot_be_read),
+           cmocka_unit_test(tls__takes_a_rotated_authority),
+           cmocka_unit_test(authorities__change_with_their_file),
+           cmocka_unit_test(tls__is_unreached_when_the_handshake_fails),
+           cmocka_unit_test(tls__is_unreached_when_the_handshake_takes_too_long))

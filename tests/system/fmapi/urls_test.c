@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-#include <signal.h>
-
 #include "tests/system/fmapi/issuer.h"
 #include "tests/system/fmapi/apiclient.h"
 #include "tests/system/fmapi/scriptedserver.h"
@@ -126,13 +124,7 @@ static void urls__leave_a_dead_one_behind(void **state)
     scene_release(&scene);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(urls__share_the_login_and_keep_their_connections),
-        cmocka_unit_test(urls__let_calls_end_where_they_began),
-        cmocka_unit_test(urls__leave_a_dead_one_behind),
-    };
-    (void)signal(SIGPIPE, SIG_IGN);
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_GROUP(apiclient_prepare, NULL,
+           cmocka_unit_test(urls__share_the_login_and_keep_their_connections),
+           cmocka_unit_test(urls__let_calls_end_where_they_began),
+           cmocka_unit_test(urls__leave_a_dead_one_behind))

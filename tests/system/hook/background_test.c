@@ -3,15 +3,9 @@
 
 #include "tests/system/hook/fixture.h"
 #include "tests/system/rig/await.h"
+#include "tests/unit/unit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
 #include <signal.h>
-#include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +43,6 @@ static void points_to(pid_t pid, const char *name, const char *wanted)
 /* The caller's pipes are closed, or fixture_run would not come back. */
 static void hook__comes_back_while_the_fabric_manager_does_not(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     char text[8192], line[128];
     fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
@@ -90,7 +83,6 @@ static bool is_gone(void *arg)
 /* It ends with its work, and with its time. */
 static void hook__ends_in_the_background(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_tell_fm(fixture, "POST", "/mock/faults", REFUSE_ALL);
     assert_int_equal(FIXTURE_RUN(fixture, "--deadline", own_deadline(1)), 0);
@@ -108,7 +100,6 @@ static void hook__ends_in_the_background(void **state)
 
 static void slow__fabric_manager_is_waited_for(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("get", true);
     fixture_tell_fm(fixture, "POST", "/mock/faults", "{\"session\":true,\"act_after_ms\":300}");
     assert_int_equal(FIXTURE_RUN(fixture, "--below", "--strict", "--deadline", "10m"), 0);
@@ -120,7 +111,6 @@ static void slow__fabric_manager_is_waited_for(void **state)
 /* Whatever takes its answers one byte a minute: the deadline holds. */
 static void deadline__holds(void **state)
 {
-    (void)state;
     struct fixture *fixture = fixture_open("own-job", false);
     fixture_tell_fm(fixture, "POST", "/mock/faults", "{\"session\":true,\"byte_every_ms\":60000}");
     assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--deadline", "500ms"), 0);
@@ -149,7 +139,6 @@ static int status_after(int signum, const char *option)
 /* Not even a debugger of the user's own may look, and a crash leaves nothing. */
 static void memory__is_in_no_core(void **state)
 {
-    (void)state;
     const int status = status_after(SIGQUIT, NULL);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGQUIT);
     assert_false(WCOREDUMP(status));
@@ -158,22 +147,14 @@ static void memory__is_in_no_core(void **state)
 /* F19: without memory it aborts (base/memory.h), and fails no job either. */
 static void memory__that_is_exhausted_fails_no_job(void **state)
 {
-    (void)state;
     int status = status_after(SIGABRT, NULL);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
     status = status_after(SIGABRT, "--strict");
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 1);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(hook__comes_back_while_the_fabric_manager_does_not),
-        cmocka_unit_test(hook__ends_in_the_background),
-        cmocka_unit_test(slow__fabric_manager_is_waited_for),
-        cmocka_unit_test(deadline__holds),
-        cmocka_unit_test(memory__is_in_no_core),
-        cmocka_unit_test(memory__that_is_exhausted_fails_no_job),
-    };
-    return cmocka_run_group_tests_name("hook_background", tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test(hook__comes_back_while_the_fabric_manager_does_not),
+          cmocka_unit_test(hook__ends_in_the_background),
+          cmocka_unit_test(slow__fabric_manager_is_waited_for), cmocka_unit_test(deadline__holds),
+          cmocka_unit_test(memory__is_in_no_core),
+          cmocka_unit_test(memory__that_is_exhausted_fails_no_job))

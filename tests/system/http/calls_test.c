@@ -16,17 +16,7 @@
 
 #define JOB "/v1/clusters/elcap/jobs/"
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE()
 
 static void reserve__answers_the_same_again(void **state)
 {

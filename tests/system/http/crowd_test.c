@@ -23,17 +23,7 @@
 
 enum { CROWD = 1000, PIPELINED = 60 };
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE()
 
 /* Answers that wait for a commit and answers that do not, and refusals, mixed on one connection. */
 static void pipeline__keeps_the_order_of_slow_and_quick(void **state)

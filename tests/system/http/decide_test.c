@@ -9,17 +9,7 @@
 #define ACCEPT "/v1/accept-loss"
 #define CLAIM "/v1/clusters/elcap/claim"
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE()
 
 /* Nothing is missing and nothing is unknown: of nothing it is decided, and the log names who. */
 static void decision__is_counted_and_logged(void **state)

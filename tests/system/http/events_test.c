@@ -11,17 +11,7 @@
 
 #define JOB "/v1/clusters/elcap/jobs/"
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD, .keep = true});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE(.keep = true)
 
 static void reserve(struct site *site, int from, int to)
 {

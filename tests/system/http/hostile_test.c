@@ -36,9 +36,6 @@ static int sign_with_one(gnutls_privkey_t key, gnutls_sign_algorithm_t algorithm
                          unsigned flags, const gnutls_datum_t *digest, gnutls_datum_t *signature)
 {
     const unsigned size = *(const unsigned *)bits / 8;
-    (void)key;
-    (void)algorithm;
-    (void)flags;
     /* RFC 8017, 9.2: padding, then the DigestInfo, which GnuTLS has made */
     signature->size = size;
     signature->data = gnutls_malloc(size);
@@ -54,7 +51,6 @@ static int sign_with_one(gnutls_privkey_t key, gnutls_sign_algorithm_t algorithm
 
 static int describe(gnutls_privkey_t key, unsigned flags, void *bits)
 {
-    (void)key;
     if (flags == GNUTLS_PRIVKEY_INFO_PK_ALGO)
         return GNUTLS_PK_RSA;
     if (flags == GNUTLS_PRIVKEY_INFO_PK_ALGO_BITS)

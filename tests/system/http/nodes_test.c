@@ -1,14 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/tlssite.h"
 #include "tests/system/rig/await.h"
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
+#include "tests/unit/unit.h"
 
 /* F3: nodes say what became of a job's services, and its VNIs are quarantined until all are clean.
  */
@@ -16,17 +9,7 @@
 #define JOB "/v1/clusters/elcap/jobs/"
 #define TWO_NODES "{\"uid\":7,\"nodes\":\"elcap[7-8]\",\"vni_count\":1}"
 
-static int open_site(void **state)
-{
-    *state = site_open(&(struct site_options){.mcastd = MCASTD, .keep = true});
-    return 0;
-}
-
-static int close_site(void **state)
-{
-    site_close(*state);
-    return 0;
-}
+SITE_FIXTURE(.keep = true)
 
 static json_int_t number_of(struct site *site, const char *job)
 {
@@ -593,7 +576,6 @@ static void each_name__may_report_for_itself(void **state)
         {"/v1/nodes/elcap7/boot", {200, 403, 403, 200, 403, 401}},
         {"/v1/nodes/elcap8/boot", {200, 403, 403, 403, 403, 401}},
     };
-    (void)state;
     struct tlssite *tls = tlssite_open(&lists);
     struct answer answer;
     for (size_t i = 0; names[i]; i++)
@@ -641,7 +623,6 @@ static void boot__ends_nothing_of_a_cluster_that_lacks_the_node(void **state)
     static const char *const names[] = {"boss", "elcap-rm", "tuo-rm", "elcap7"};
     static const char *const clusters[] = {"elcap", "tuo"};
     char path[96];
-    (void)state;
     struct tlssite *tls = tlssite_open(&lists);
     struct answer answer;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
@@ -662,29 +643,16 @@ static void boot__ends_nothing_of_a_cluster_that_lacks_the_node(void **state)
     tlssite_close(tls);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_SITE(report__is_answered_with_what_it_said),
-        ON_SITE(waiting__is_shown),
-        ON_SITE(waiting__names_the_silent_within_bounds),
-        ON_SITE(vni__is_free_when_the_last_node_is_clean),
-        ON_SITE(lingering__is_an_event_and_holds_back),
-        ON_SITE(hold__that_ends_unconfirmed_is_counted),
-        ON_SITE(waiting__goes_on_after_a_restart),
-        ON_SITE(report__that_cannot_be_is_refused),
-        ON_SITE(created__too_late_is_told_to_destroy),
-        ON_SITE(sum__is_the_word_of_all_its_nodes),
-        ON_SITE(sum__leaves_lingering_as_it_is),
-        ON_SITE(sum__outlives_a_restart),
-        ON_SITE(sum__that_cannot_be_is_refused),
-        ON_SITE(fenced__is_no_longer_waited_for),
-        ON_SITE(fence__tells_what_else_is_there),
-        ON_SITE(fence__needs_a_reason),
-        ON_SITE(boot__ends_what_the_node_said_before),
-        ON_SITE(boot__that_cannot_be_is_refused),
-        cmocka_unit_test(each_name__may_report_for_itself),
-        cmocka_unit_test(boot__ends_nothing_of_a_cluster_that_lacks_the_node),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(ON_SITE(report__is_answered_with_what_it_said), ON_SITE(waiting__is_shown),
+          ON_SITE(waiting__names_the_silent_within_bounds),
+          ON_SITE(vni__is_free_when_the_last_node_is_clean),
+          ON_SITE(lingering__is_an_event_and_holds_back),
+          ON_SITE(hold__that_ends_unconfirmed_is_counted),
+          ON_SITE(waiting__goes_on_after_a_restart), ON_SITE(report__that_cannot_be_is_refused),
+          ON_SITE(created__too_late_is_told_to_destroy), ON_SITE(sum__is_the_word_of_all_its_nodes),
+          ON_SITE(sum__leaves_lingering_as_it_is), ON_SITE(sum__outlives_a_restart),
+          ON_SITE(sum__that_cannot_be_is_refused), ON_SITE(fenced__is_no_longer_waited_for),
+          ON_SITE(fence__tells_what_else_is_there), ON_SITE(fence__needs_a_reason),
+          ON_SITE(boot__ends_what_the_node_said_before), ON_SITE(boot__that_cannot_be_is_refused),
+          cmocka_unit_test(each_name__may_report_for_itself),
+          cmocka_unit_test(boot__ends_nothing_of_a_cluster_that_lacks_the_node))

@@ -21,6 +21,18 @@ struct site_options {
     bool keep;                        /* state on disk, so that it survives site_restart */
 };
 
+/* open_site and close_site of a test program; further options of the broker. */
+#define SITE_FIXTURE(...)                                                                          \
+    static int open_site(void **state)                                                             \
+    {                                                                                              \
+        *state = site_open(&(struct site_options){.mcastd = MCASTD, __VA_ARGS__});                 \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int close_site(void **state)                                                            \
+    {                                                                                              \
+        site_close(*state);                                                                        \
+        return 0;                                                                                  \
+    }
 /* A test on a site of its own, by the test program's open_site and close_site. */
 #define ON_SITE(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
 

@@ -24,7 +24,6 @@ static struct testbed *testbed;
 static bool tuo_is_listed(void *arg)
 {
     struct scrape seen;
-    (void)arg;
     scrape_take(&seen, testbed_http(testbed));
     bool listed = scrape_has(&seen, "mcastd_cluster_listed_timestamp_seconds{cluster=\"tuo\"}");
     scrape_release(&seen);

@@ -19,21 +19,18 @@ static bool shows(const char *path, const char *text)
 
 static bool status_has_an_alarm(void *arg)
 {
-    (void)arg;
     return shows("/v1/status", "\"alarms\":[{\"kind\":\"mass-loss\",\"since\":\"2") &&
            shows("/v1/status", " 4 of 4 reservations"); /* each was asked for */
 }
 
 static bool status_has_none(void *arg)
 {
-    (void)arg;
     return shows("/v1/status", "\"alarms\":[]");
 }
 
 static bool all_are_lost(void *arg)
 {
     char told[SCENE_TEXT];
-    (void)arg;
     for (int i = 0; i < 4; i++) {
         scene_job_state((const char[]){(char)('a' + i), '\0'}, told);
         if (strcmp(told, "lost") != 0)

@@ -12,7 +12,6 @@
 
 static bool has_lost_two(void *arg)
 {
-    (void)arg;
     return scene_count_events("lost") == 2;
 }
 

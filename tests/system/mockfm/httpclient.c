@@ -27,7 +27,6 @@ static size_t take(char *bytes, size_t size, size_t count, void *cls)
     struct httpclient_reply *reply = cls;
     char *grown = realloc(reply->text, reply->length + count + 1);
 
-    (void)size;
     assert_non_null(grown);
     memcpy(grown + reply->length, bytes, count);
     reply->text = grown;

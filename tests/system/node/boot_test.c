@@ -156,17 +156,10 @@ static void boot__of_a_node_that_does_not_report_tells_nothing(void **state)
     EXPECT_RUN(2, "boot --job f17");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(boot__is_told_in_one_request),
-        TEST(boot__leaves_no_report_out),
-        TEST(boot__has_its_place_whatever_the_clock_says),
-        TEST(boot__told_late_concerns_nothing_since),
-        TEST(boot__is_told_when_the_broker_is_back),
-        TEST(boot__an_older_broker_is_told_job_by_job),
-        TEST(boot__of_a_node_that_does_not_report_tells_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(boot__is_told_in_one_request), TEST(boot__leaves_no_report_out),
+          TEST(boot__has_its_place_whatever_the_clock_says),
+          TEST(boot__told_late_concerns_nothing_since), TEST(boot__is_told_when_the_broker_is_back),
+          TEST(boot__an_older_broker_is_told_job_by_job),
+          TEST(boot__of_a_node_that_does_not_report_tells_nothing))

@@ -285,23 +285,17 @@ static void broker__s_reservations_become_services(void **state)
     testbed_destroy(testbed);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, fixture_create,
-                                        fixture_destroy),
-        cmocka_unit_test_setup_teardown(vnis__quarantined_while_a_service_is_left, fixture_create,
-                                        fixture_destroy),
-        cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,
-                                        fixture_create, fixture_destroy),
-        cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
-                                        fixture_create, fixture_destroy),
-        cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, fixture_create,
-                                        fixture_destroy),
-        cmocka_unit_test_setup_teardown(created__after_the_vnis_were_given_back, fixture_create,
-                                        fixture_destroy),
-        cmocka_unit_test_setup_teardown(created__told_after_the_vnis_were_given_back,
-                                        fixture_create, fixture_destroy),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, fixture_create,
+                                          fixture_destroy),
+          cmocka_unit_test_setup_teardown(vnis__quarantined_while_a_service_is_left, fixture_create,
+                                          fixture_destroy),
+          cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,
+                                          fixture_create, fixture_destroy),
+          cmocka_unit_test_setup_teardown(report__is_delivered_to_the_broker_s_next_life,
+                                          fixture_create, fixture_destroy),
+          cmocka_unit_test_setup_teardown(services__of_no_reservation_do_not_stay, fixture_create,
+                                          fixture_destroy),
+          cmocka_unit_test_setup_teardown(created__after_the_vnis_were_given_back, fixture_create,
+                                          fixture_destroy),
+          cmocka_unit_test_setup_teardown(created__told_after_the_vnis_were_given_back,
+                                          fixture_create, fixture_destroy))

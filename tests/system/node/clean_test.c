@@ -238,23 +238,14 @@ static void clean__leaves_a_job_that_is_just_beginning(void **state)
     EXPECT_RUN_LEAVES(0, 4, "clean --all");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(clean__takes_the_jobs_that_are_over),
-        TEST(clean__takes_an_earlier_life_and_leaves_the_present_one),
-        TEST(clean__believes_no_broker_that_knows_less),
-        TEST(clean__without_the_broker_takes_nothing),
-        TEST(clean__all_takes_what_is_unknown_but_of_no_active_job),
-        TEST(clean__takes_what_is_unknown_in_the_pool),
-        TEST(clean__all_by_the_node_itself),
-        TEST(clean__all_needs_to_see_every_job),
-        TEST(clean__leaves_a_job_that_named_no_nodes),
-        TEST(clean__says_a_refusal_once),
-        TEST(clean__all_waits_for_jobs_whose_vnis_are_lost),
-        TEST(clean__says_when_something_stays),
-        TEST(clean__leaves_a_job_that_is_just_beginning),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(clean__takes_the_jobs_that_are_over),
+          TEST(clean__takes_an_earlier_life_and_leaves_the_present_one),
+          TEST(clean__believes_no_broker_that_knows_less),
+          TEST(clean__without_the_broker_takes_nothing),
+          TEST(clean__all_takes_what_is_unknown_but_of_no_active_job),
+          TEST(clean__takes_what_is_unknown_in_the_pool), TEST(clean__all_by_the_node_itself),
+          TEST(clean__all_needs_to_see_every_job), TEST(clean__leaves_a_job_that_named_no_nodes),
+          TEST(clean__says_a_refusal_once), TEST(clean__all_waits_for_jobs_whose_vnis_are_lost),
+          TEST(clean__says_when_something_stays), TEST(clean__leaves_a_job_that_is_just_beginning))

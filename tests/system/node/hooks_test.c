@@ -362,29 +362,17 @@ static void env__says_when_services_are_missing(void **state)
     EXPECT_RUN(3, "env --job f18");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(hooks__make_a_service_on_each_of_four_nics_and_take_it_away),
-        TEST(hooks__do_the_same_with_one_nic),
-        TEST(hooks__nodes_differ),
-        TEST(prolog__warns_of_a_link_that_is_down),
-        TEST(prolog__again_does_no_harm),
-        TEST(prolog__refuses_where_the_job_does_not_run),
-        TEST(epilog__destroys_under_any_name),
-        TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
-        TEST(prolog__needs_a_reservation_that_is_active),
-        TEST(prolog__takes_flux_s_form_of_an_id),
-        TEST(prolog__without_vnis_makes_nothing),
-        TEST(prolog__single_node_jobs_as_the_site_says),
-        TEST(prolog__gives_the_classes_that_the_site_allows),
-        TEST(prolog__limits_are_the_site_s),
-        TEST(node__without_nics_is_an_error_only_where_one_is_needed),
-        TEST(node__without_libcxi_says_so),
-        TEST(env__is_inherited_and_checked),
-        TEST(env__of_what_is_remembered_asks_nobody),
-        TEST(env__says_when_services_are_missing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(hooks__make_a_service_on_each_of_four_nics_and_take_it_away),
+          TEST(hooks__do_the_same_with_one_nic), TEST(hooks__nodes_differ),
+          TEST(prolog__warns_of_a_link_that_is_down), TEST(prolog__again_does_no_harm),
+          TEST(prolog__refuses_where_the_job_does_not_run), TEST(epilog__destroys_under_any_name),
+          TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
+          TEST(prolog__needs_a_reservation_that_is_active),
+          TEST(prolog__takes_flux_s_form_of_an_id), TEST(prolog__without_vnis_makes_nothing),
+          TEST(prolog__single_node_jobs_as_the_site_says),
+          TEST(prolog__gives_the_classes_that_the_site_allows), TEST(prolog__limits_are_the_site_s),
+          TEST(node__without_nics_is_an_error_only_where_one_is_needed),
+          TEST(node__without_libcxi_says_so), TEST(env__is_inherited_and_checked),
+          TEST(env__of_what_is_remembered_asks_nobody), TEST(env__says_when_services_are_missing))

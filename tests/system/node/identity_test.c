@@ -156,15 +156,10 @@ static void clean__of_another_node_s_name_is_refused(void **state)
     EXPECT_SERVICES(4);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_scene, close_scene)
-    const struct CMUnitTest tests[] = {
-        TEST(clean__leaves_what_may_be_active_here),
-        TEST(clean__remembers_a_job_that_named_no_nodes),
-        TEST(clean__takes_nothing_while_jobs_are_hidden),
-        TEST(clean__by_a_resource_manager_heeds_other_clusters),
-        TEST(clean__of_another_node_s_name_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(clean__leaves_what_may_be_active_here),
+          TEST(clean__remembers_a_job_that_named_no_nodes),
+          TEST(clean__takes_nothing_while_jobs_are_hidden),
+          TEST(clean__by_a_resource_manager_heeds_other_clusters),
+          TEST(clean__of_another_node_s_name_is_refused))

@@ -356,21 +356,14 @@ static void tend__of_nothing_asks_nobody(void **state)
     EXPECT_RUN(2, "tend --bogus");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(in_use__by_another_job_of_the_owner_drains_no_node),
-        TEST(in_use__without_another_job_drains_the_node),
-        TEST(in_use__is_not_excused_by_a_job_of_somebody_else),
-        TEST(broken_nic__is_not_excused_by_another_job),
-        TEST(vni__that_is_in_use_is_no_other_job_s),
-        TEST(in_use__is_its_own_housekeeping_s_first),
-        TEST(leftovers__cost_little),
-        TEST(leftovers__of_too_many_jobs_refuse_their_owner),
-        TEST(leftovers__of_much_of_a_nic_refuse_their_owner),
-        TEST(tend__tells_what_could_not_be_told),
-        TEST(tend__of_nothing_asks_nobody),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(in_use__by_another_job_of_the_owner_drains_no_node),
+          TEST(in_use__without_another_job_drains_the_node),
+          TEST(in_use__is_not_excused_by_a_job_of_somebody_else),
+          TEST(broken_nic__is_not_excused_by_another_job),
+          TEST(vni__that_is_in_use_is_no_other_job_s),
+          TEST(in_use__is_its_own_housekeeping_s_first), TEST(leftovers__cost_little),
+          TEST(leftovers__of_too_many_jobs_refuse_their_owner),
+          TEST(leftovers__of_much_of_a_nic_refuse_their_owner),
+          TEST(tend__tells_what_could_not_be_told), TEST(tend__of_nothing_asks_nobody))

@@ -139,16 +139,9 @@ static void list__is_merged_for_people_and_whole_for_programs(void **state)
     fixture_expect_out(fixture, "cxi0      4   elcap/f19");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(words__every_command_explains_itself),
-        TEST(words__wrong_ones_do_nothing),
-        TEST(words__a_bad_configuration_stops_everything),
-        TEST(words__of_others_are_one_line),
-        TEST(words__the_cluster_comes_from_somewhere),
-        TEST(list__is_merged_for_people_and_whole_for_programs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(words__every_command_explains_itself), TEST(words__wrong_ones_do_nothing),
+          TEST(words__a_bad_configuration_stops_everything), TEST(words__of_others_are_one_line),
+          TEST(words__the_cluster_comes_from_somewhere),
+          TEST(list__is_merged_for_people_and_whole_for_programs))

@@ -117,15 +117,10 @@ static void given_back__vnis_leave_no_service(void **state)
     EXPECT_SERVICES(0);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(vni__that_no_job_may_have_gets_no_service),
-        TEST(vni__that_no_job_may_have_is_not_taken_from_anybody),
-        TEST(unknown__job_that_runs_keeps_its_services),
-        TEST(unknown__job_that_runs_is_not_undone_by_a_second_prolog),
-        TEST(given_back__vnis_leave_no_service),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(vni__that_no_job_may_have_gets_no_service),
+          TEST(vni__that_no_job_may_have_is_not_taken_from_anybody),
+          TEST(unknown__job_that_runs_keeps_its_services),
+          TEST(unknown__job_that_runs_is_not_undone_by_a_second_prolog),
+          TEST(given_back__vnis_leave_no_service))

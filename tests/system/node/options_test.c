@@ -136,16 +136,9 @@ static void classes__of_the_site_and_of_the_job(void **state)
     testbed_destroy(testbed);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(limits__of_a_job_go_before_the_site_s),
-        TEST(limits__that_are_none_do_not_stop_a_job),
-        TEST(limits__are_explained),
-        TEST(adjusting__can_be_forbidden),
-        TEST(single_node__jobs_as_the_site_says),
-        TEST(classes__of_the_site_and_of_the_job),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(limits__of_a_job_go_before_the_site_s),
+          TEST(limits__that_are_none_do_not_stop_a_job), TEST(limits__are_explained),
+          TEST(adjusting__can_be_forbidden), TEST(single_node__jobs_as_the_site_says),
+          TEST(classes__of_the_site_and_of_the_job))

@@ -483,33 +483,21 @@ static void spool__is_bounded(void **state)
     assert_true(fixture_edit_spool(fixture, "1030", "\"g1030\"", NULL));
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(broker__down_during_epilog),
-        TEST(report__of_the_end_replaces_that_of_the_beginning),
-        TEST(report__of_the_beginning_is_delivered_while_the_job_runs),
-        TEST(reports__are_delivered_oldest_first),
-        TEST(created__refused_is_undone),
-        TEST(created__refused_later_is_undone_too),
-        TEST(report__a_busy_broker_is_asked_again),
-        TEST(report__a_crowded_broker_is_asked_until_it_answers),
-        TEST(report__an_absent_broker_is_not_waited_for),
-        TEST(report__retries_end),
-        TEST(report__refused_for_good_is_said_once),
-        TEST(report__an_older_broker_takes_none),
-        TEST(reports__of_a_node_that_is_not_believed_are_kept),
-        TEST(requeue__each_reservation_is_reported_by_its_number),
-        TEST(reboot__everything_is_reported_destroyed),
-        TEST(epilog__of_what_is_not_remembered),
-        TEST(epilog__ends_before_the_broker_is_told),
-        TEST(epilog__asks_later_of_what_is_not_remembered),
-        TEST(epilog__asks_later_and_leaves_the_next_start_alone),
-        TEST(epilog__is_followed_by_the_end_of_its_group),
-        TEST(epilog__that_is_skipped_tells_later),
-        TEST(epilog__heals_a_damaged_note),
-        TEST(spool__is_bounded),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(broker__down_during_epilog), TEST(report__of_the_end_replaces_that_of_the_beginning),
+          TEST(report__of_the_beginning_is_delivered_while_the_job_runs),
+          TEST(reports__are_delivered_oldest_first), TEST(created__refused_is_undone),
+          TEST(created__refused_later_is_undone_too), TEST(report__a_busy_broker_is_asked_again),
+          TEST(report__a_crowded_broker_is_asked_until_it_answers),
+          TEST(report__an_absent_broker_is_not_waited_for), TEST(report__retries_end),
+          TEST(report__refused_for_good_is_said_once), TEST(report__an_older_broker_takes_none),
+          TEST(reports__of_a_node_that_is_not_believed_are_kept),
+          TEST(requeue__each_reservation_is_reported_by_its_number),
+          TEST(reboot__everything_is_reported_destroyed), TEST(epilog__of_what_is_not_remembered),
+          TEST(epilog__ends_before_the_broker_is_told),
+          TEST(epilog__asks_later_of_what_is_not_remembered),
+          TEST(epilog__asks_later_and_leaves_the_next_start_alone),
+          TEST(epilog__is_followed_by_the_end_of_its_group),
+          TEST(epilog__that_is_skipped_tells_later), TEST(epilog__heals_a_damaged_note),
+          TEST(spool__is_bounded))

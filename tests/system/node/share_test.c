@@ -85,13 +85,8 @@ static void share__refuses_what_it_should_not_touch(void **state)
     fixture_expect_err(fixture, "is not a regular file of uid 0");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(share__lets_one_user_read_and_nobody_write),
-        TEST(share__with_its_owner_closes_it_to_others),
-        TEST(share__refuses_what_it_should_not_touch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(share__lets_one_user_read_and_nobody_write),
+          TEST(share__with_its_owner_closes_it_to_others),
+          TEST(share__refuses_what_it_should_not_touch))

@@ -127,14 +127,9 @@ static void broker__of_another_authority_is_not_believed(void **state)
     tlssite_close(tls);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(node__proves_itself_by_its_certificate),
-        TEST(node__with_anothers_certificate_is_told_so),
-        TEST(node__of_another_job_is_told_who_it_is),
-        TEST(broker__of_another_authority_is_not_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(node__proves_itself_by_its_certificate),
+          TEST(node__with_anothers_certificate_is_told_so),
+          TEST(node__of_another_job_is_told_who_it_is),
+          TEST(broker__of_another_authority_is_not_believed))

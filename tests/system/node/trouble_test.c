@@ -452,32 +452,17 @@ static void epilog__killed_and_run_again(void **state)
     assert_string_equal(last_report(fixture), "f17/n1 destroyed 4711\n");
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_create, fixture_destroy)
-    const struct CMUnitTest tests[] = {
-        TEST(busy__for_some_tries),
-        TEST(busy__on_one_nic_for_ever),
-        TEST(busy__is_housekeeping_s_to_report_where_there_is_one),
-        TEST(busy__on_all_nics),
-        TEST(busy__leaves_the_next_job_alone),
-        TEST(full__each_resource_is_scaled_back),
-        TEST(full__tles_and_their_pools),
-        TEST(full__all_of_a_sudden),
-        TEST(full__explain_says_who_holds_what),
-        TEST(taken__by_a_leftover),
-        TEST(taken__by_another_reservation),
-        TEST(failure__on_one_nic_undoes_all),
-        TEST(failure__after_the_effect_leaves_nothing),
-        TEST(failure__undoing_that_fails_is_left_to_the_epilog),
-        TEST(gone__between_list_and_open),
-        TEST(gone__with_a_service_on_it),
-        TEST(gone__with_all_others),
-        TEST(prologs__of_different_jobs_at_once),
-        TEST(prolog__killed_between_two_nics),
-        TEST(prolog__killed_and_run_again),
-        TEST(prolog__overtaken_by_the_epilog),
-        TEST(epilog__killed_and_run_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(busy__for_some_tries), TEST(busy__on_one_nic_for_ever),
+          TEST(busy__is_housekeeping_s_to_report_where_there_is_one), TEST(busy__on_all_nics),
+          TEST(busy__leaves_the_next_job_alone), TEST(full__each_resource_is_scaled_back),
+          TEST(full__tles_and_their_pools), TEST(full__all_of_a_sudden),
+          TEST(full__explain_says_who_holds_what), TEST(taken__by_a_leftover),
+          TEST(taken__by_another_reservation), TEST(failure__on_one_nic_undoes_all),
+          TEST(failure__after_the_effect_leaves_nothing),
+          TEST(failure__undoing_that_fails_is_left_to_the_epilog),
+          TEST(gone__between_list_and_open), TEST(gone__with_a_service_on_it),
+          TEST(gone__with_all_others), TEST(prologs__of_different_jobs_at_once),
+          TEST(prolog__killed_between_two_nics), TEST(prolog__killed_and_run_again),
+          TEST(prolog__overtaken_by_the_epilog), TEST(epilog__killed_and_run_again))

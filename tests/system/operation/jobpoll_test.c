@@ -179,7 +179,6 @@ static bool failed_often(void *arg)
 static bool is_well(void *arg)
 {
     struct told told;
-    (void)arg;
     ask_status(&told);
     return told.whole && told.error[0] == '\0';
 }
@@ -307,7 +306,6 @@ static void restart__finds_what_ended_meanwhile(void **state)
 
 static bool link_is_down(void *arg)
 {
-    (void)arg;
     return testbed_broker_logged(testbed, "-> link down");
 }
 

@@ -203,7 +203,6 @@ void managed_mark(void)
 
 static bool awaited_is_there(void *arg)
 {
-    (void)arg;
     return strstr(managed_log(), managed.awaited) || !process_alive(managed.broker);
 }
 
@@ -257,7 +256,6 @@ pid_t managed_pid(void)
 
 static bool reload_is_over(void *arg)
 {
-    (void)arg;
     const char *log = managed_log();
     return strstr(log, " reloaded: ") || strstr(log, " reload: nothing was changed: ") ||
            !process_alive(managed.broker);
@@ -295,7 +293,6 @@ int managed_reserve(const char *job, const char *hwcoll, int *vni)
 
 static bool link_is_there(void *arg)
 {
-    (void)arg;
     struct plainhttp_reply reply;
     bool there = false;
     if (plainhttp_call(managed.http, "GET", "/v1/status", NULL, &reply) == 200) {

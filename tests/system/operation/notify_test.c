@@ -102,7 +102,6 @@ enum { JOBS = 3000 /* each is a reservation and an event: more records than betw
 
 static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
 {
-    (void)tag;
     assert_int_equal(reply->status, 201);
     ++*(unsigned *)arg;
 }

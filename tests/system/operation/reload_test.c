@@ -340,7 +340,6 @@ struct load {
 static void on_answer(void *arg, uint64_t tag, const struct wire_reply *reply)
 {
     struct load *load = arg;
-    (void)tag;
     load->done++;
     if (reply->status != 201) {
         load->bad++;

@@ -37,9 +37,6 @@ int folder_create(char path[FOLDER_PATH_SIZE])
 
 static int unlink_one(const char *path, const struct stat *stat, int kind, struct FTW *walk)
 {
-    (void)stat;
-    (void)kind;
-    (void)walk;
     return remove(path);
 }
 
@@ -57,7 +54,6 @@ char *folder_path(char *out, size_t size, const char *folder, const char *name)
     const int length = snprintf(out, size, "%s/%s", folder, name);
 
     assert(length > 0 && (size_t)length < size);
-    (void)length;
     return out;
 }
 

@@ -16,7 +16,6 @@ static struct config *config;
 
 static void on_report(void *arg, bool fault, const char *line)
 {
-    (void)arg;
     size_t length = strlen(heard), cut = strlen(folder);
     bool ours = strncmp(line, folder, cut) == 0 && line[cut] == '/';
     (void)snprintf(heard + length, sizeof heard - length, "%s%s\n", fault ? "" : "W ",

@@ -136,7 +136,6 @@ void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect);
 
 void __wrap_fabric_perform(struct fabric *fabric, const struct effect *effect)
 {
-    (void)fabric;
     if (effect->kind == EFFECT_LOGIN) {
         assert_int_equal(effect->u.login.url, 0);
         asked.logins++;
@@ -491,7 +490,6 @@ static void absence__sees_callbacks_of_descriptors(void **state)
 static void on_alarm(uv_signal_t *signal, int signum)
 {
     struct fixture *fixture = signal->data;
-    (void)signum;
     engine_turn(fixture->engine)->interrupted = true;
     uv_close((uv_handle_t *)signal, NULL);
 }

@@ -69,8 +69,6 @@ void fmapi_login(struct fmapi *api, unsigned url, fmapi_login_fn *done, void *ar
 void fmapi_call(struct fmapi *api, enum fmcall_kind kind, const struct fmcall_about *about,
                 fmapi_call_fn *done, void *arg)
 {
-    (void)kind;
-    (void)about;
     api->done = done;
     api->arg = arg;
 }
@@ -84,7 +82,6 @@ void fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, voi
 
 void fmapi_counters(const struct fmapi *api, struct fmapi_counters *out)
 {
-    (void)api;
     *out = (struct fmapi_counters){.calls = 42};
 }
 
@@ -92,7 +89,6 @@ static struct fabric *fabric;
 
 static void on_step(void *arg, struct core_event *event)
 {
-    (void)arg;
     size_t length = strlen(heard), room = sizeof heard - length;
     char *at = heard + length;
     switch (event->kind) {
@@ -135,7 +131,6 @@ static int open_fabric(void **state)
 
 static void on_closed(void *arg)
 {
-    (void)arg;
     times_closed++;
 }
 

@@ -10,8 +10,6 @@
 static int load(struct store *store, int (*each)(void *, const struct record *), void *arg,
                 struct error *err)
 {
-    (void)store;
-    (void)err;
     struct record counters = {.kind = RECORD_COUNTERS};
     return each(arg, &counters);
 }
@@ -135,7 +133,6 @@ void gate_finish(struct gate *gate, uv_loop_t *loop, int code)
 
 static void expired(uv_timer_t *timer)
 {
-    (void)timer;
     abort(); /* waited ten seconds for something that should happen at once */
 }
 

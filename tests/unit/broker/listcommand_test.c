@@ -95,9 +95,6 @@ static int open_stand(void **state)
 
 static int delete (const char *path, const struct stat *found, int kind, struct FTW *at)
 {
-    (void)found;
-    (void)kind;
-    (void)at;
     return remove(path);
 }
 

@@ -19,7 +19,6 @@ static int empty(void **state)
 
 static void tell(void *arg, uint32_t left_out, const char *sample)
 {
-    (void)arg;
     size_t length = strlen(heard);
     (void)snprintf(heard + length, sizeof heard - length, "%u of %s; ", left_out, sample);
 }

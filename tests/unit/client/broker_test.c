@@ -84,7 +84,6 @@ static int tear_down(void **state)
 
 static int keep_body(const struct answer *answer, void **document, struct mcast_error *error)
 {
-    (void)error;
     *document = strcpy(document_create(answer->body.length + 1, NULL), text_string(&answer->body));
     return 0;
 }

@@ -268,7 +268,6 @@ static void inherit__what_is_no_step_is_refused(void **state)
 
 static int stop(const struct mcast_variable *variable, void *data)
 {
-    (void)variable;
     ++*(int *)data;
     return 7;
 }

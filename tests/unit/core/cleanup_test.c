@@ -202,8 +202,7 @@ static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
     const int64_t settled_ms = d->now + d->config.call_timeout_ms;
     driver_tick(d, 500);
     uint64_t call = driver_call(d, FMCALL_END_STEP);
-    driver_release(d, "a");
-    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_released_job(d, "a");
     assert_int_equal(core_next_deadline(d->core), settled_ms);
     driver_tick(d, settled_ms - d->now);
     assert_non_null(driver_job(d, "a"));
@@ -441,8 +440,7 @@ static void cleanup__with_the_login_hits_no_later_life(void **state)
         steps_done(&d, driver_call(&d, FMCALL_STEPS), steps, 1);
         driver_done(&d, driver_call(&d, FMCALL_END_TREE), FM_REFUSED, NULL);
         uint64_t end_step = driver_call(&d, FMCALL_END_STEP);
-        driver_release(&d, "a");
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_released_job(&d, "a");
         driver_reserve(&d, driver_request("a", 128));
         assert_null(driver_find(&d, EFFECT_CALL));
         driver_done(&d, end_step, lost ? FM_TIMEOUT : FM_OK, NULL);
@@ -672,8 +670,7 @@ static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **st
     d->config.reserve_timeout_ms = 2000;
     restart(d, "sess-a", false);
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, NULL);
-    driver_release(d, "a");
-    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_released_job(d, "a");
     driver_reserve(d, driver_request("a", 128));
     assert_null(driver_find(d, EFFECT_CALL));
     driver_tick(d, d->config.call_timeout_ms);
@@ -745,8 +742,7 @@ static void cleanup__without_a_token_hits_no_later_life(void **state)
         driver_tick(&d, d.config.call_timeout_ms); /* what was before the restart has settled */
         clean(&d, "/fA");
         uint64_t end_step = driver_call(&d, FMCALL_END_STEP);
-        driver_release(&d, "a");
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_released_job(&d, "a");
         driver_reserve(&d, driver_request("a", 128));
         assert_null(driver_find(&d, EFFECT_CALL));
         driver_done(&d, end_step, lost ? FM_TIMEOUT : FM_OK, NULL);

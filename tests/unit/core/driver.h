@@ -148,12 +148,17 @@ static inline void driver_login(struct driver *d)
     DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = true);
 }
 
-/* Starts and brings the link up, with nothing at the fabric manager. */
+/* Brings the link up, with nothing at the fabric manager; and starts before. */
+static inline void driver_link(struct driver *d)
+{
+    driver_login(d);
+    driver_list(d, NULL, 0, FM_OK);
+}
+
 static inline void driver_up(struct driver *d)
 {
     driver_start(d);
-    driver_login(d);
-    driver_list(d, NULL, 0, FM_OK);
+    driver_link(d);
 }
 
 static inline struct reserve_request driver_request(const char *job, uint32_t nodes)
@@ -194,6 +199,13 @@ static inline void driver_reserved_job(struct driver *d, const char *job)
     driver_reserve(d, driver_request(job, 128));
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, token);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+/* The end of such a job. */
+static inline void driver_released_job(struct driver *d, const char *job)
+{
+    driver_release(d, job);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
 }
 
 /* A list with nothing in it, and what is asked for because of it is gone: twice, a grace period

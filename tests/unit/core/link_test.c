@@ -117,8 +117,7 @@ static void link__is_down_since_it_was_lost(void **state)
         assert_int_equal(driver_status(d).link_since_ms, lost);
     }
     driver_tick(d, core_next_deadline(d->core) - d->now);
-    driver_login(d);
-    driver_list(d, NULL, 0, FM_OK);
+    driver_link(d);
     assert_int_equal(driver_status(d).link_since_ms, d->now);
     assert_string_equal(driver_status(d).link_error, ""); /* it is over */
     assert_int_equal(driver_status(d).link_losses, 1);
@@ -252,8 +251,7 @@ static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
     assert_int_equal(login_url(&d), 0);
     driver_step(&d, refused);
     assert_int_equal(login_url(&d), 1);
-    driver_login(&d);
-    driver_list(&d, NULL, 0, FM_OK);
+    driver_link(&d);
     /* Of two only the one in use is left. */
     configure_urls(&d, "http://d", NULL, NULL);
     assert_int_equal(link_of(&d), LINK_UP);
@@ -360,8 +358,7 @@ static void link__counts_timeouts_in_a_row_only(void **state)
     timed_out(d, "c", FM_UNREACHED);
     assert_int_equal(link_of(d), LINK_DOWN);
     driver_tick(d, core_next_deadline(d->core) - d->now);
-    driver_login(d);
-    driver_list(d, NULL, 0, FM_OK);
+    driver_link(d);
     d->now++;
     timed_out(d, "d", FM_TIMEOUT);
     timed_out(d, "e", FM_TIMEOUT);
@@ -469,8 +466,7 @@ static void link__stray_needs_two_looks(void **state)
     q.vni_count = 0;
     driver_reserve(d, q);
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-77");
-    driver_release(d, "77");
-    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_released_job(d, "77");
     assert_null(driver_job(d, "77"));
     driver_tick(d, d->config.relist_ms);
     driver_list(d, names, 1, FM_OK);

@@ -143,7 +143,6 @@ static void load__brings_back_each_field(void **state)
  * before: then it would be on disk. So the first report after it counts for any life. */
 static void load__does_not_know_which_life_a_node_speaks_of(void **state)
 {
-    (void)state;
     for (int reported = 0; reported < 2; reported++) {
         struct driver d;
         begin(&d);
@@ -234,7 +233,6 @@ static void load__compares_with_the_fabric_manager(void **state)
  * more: the release is asked for again when that time is over (I3). */
 static void load__remembers_that_an_earlier_try_is_open(void **state)
 {
-    (void)state;
     struct driver d;
     driver_init(&d);
     driver_up(&d);
@@ -299,7 +297,6 @@ static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
  */
 static void load__holding_back_begins_anew(void **state)
 {
-    (void)state;
     const int64_t saved_untils[] = {1, 1000000, INT64_MAX / 2};
     for (size_t i = 0; i < sizeof saved_untils / sizeof saved_untils[0]; i++) {
         struct driver d;
@@ -355,7 +352,6 @@ static void load__events_that_break_off_are_dropped(void **state)
  * between, without which who replays them would not be told of the gap (F24). */
 static void load__one_missing_event_is_noticed(void **state)
 {
-    (void)state;
     for (uint64_t last = 5; last <= 6; last++) {
         struct driver d;
         begin(&d);
@@ -428,7 +424,6 @@ static int loaded_with(struct record older, struct record newer)
  */
 static void load__refuses_two_lives_with_one_name(void **state)
 {
-    (void)state;
     struct record leaving = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE),
                   left = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_NOTHING),
                   live = saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING),

@@ -14,7 +14,6 @@ static struct nodeset set_of(const char *list)
 
 static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
 {
-    (void)state;
     static const struct {
         const char *list;
         size_t runs;
@@ -53,7 +52,6 @@ static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
 /* By the second way to know: the list itself. */
 static void nodeset__has_what_the_list_names(void **state)
 {
-    (void)state;
     static const char *const lists[] = {"n1",         "n[1-20]",       "n[01-10,15],m[3-9]x,o",
                                         "[7-12]",     "n[1-20][1-4]",  "n[1-2]5,n300,n3",
                                         "n0[1-9]",    "n[1-2][08-12]", "n[098-103],m",
@@ -78,7 +76,6 @@ static void nodeset__has_what_the_list_names(void **state)
 
 static void nodeset__names_what_another_has_not(void **state)
 {
-    (void)state;
     static const struct {
         const char *list, *within, *missing; /* NULL: none */
     } cases[] = {
@@ -103,7 +100,6 @@ static void nodeset__names_what_another_has_not(void **state)
 /* F3: by the second way to know, each name beside each other one, in fuzz/nodelist. */
 static void nodeset__tells_what_is_named_twice(void **state)
 {
-    (void)state;
     static const struct {
         const char *list, *twice; /* NULL: each once */
     } cases[] = {
@@ -143,7 +139,6 @@ static void nodeset__tells_what_is_named_twice(void **state)
 
 static void nodeset__grows(void **state)
 {
-    (void)state;
     struct nodeset set = set_of("n[1-4],m1");
     nodeset_add(&set, "n[6-9]");
     assert_int_equal(set.count, 3);
@@ -158,7 +153,6 @@ static void nodeset__grows(void **state)
 /* Longer than any node's name: no node has it. */
 static void nodeset__leaves_out_what_is_too_long(void **state)
 {
-    (void)state;
     char list[NODELIST_NAME_MAX + 16];
     for (size_t length = NODELIST_NAME_MAX - 10; length <= NODELIST_NAME_MAX; length++) {
         memset(list, 'a', length);
@@ -188,7 +182,6 @@ static void fold(struct nodefold *out, const char *list)
 
 static void nodefold__writes_lists_as_people_do(void **state)
 {
-    (void)state;
     static const struct {
         const char *list, *folded;
     } cases[] = {
@@ -225,7 +218,6 @@ static void nodefold__writes_lists_as_people_do(void **state)
  * counted. */
 static void nodefold__is_bounded_and_loses_nothing(void **state)
 {
-    (void)state;
     enum { LENGTHS = 260, NAMES = 150 };
     static char list[NAMES * (LENGTHS + 16)];
     static char prefix[241];
@@ -264,7 +256,6 @@ static void nodefold__is_bounded_and_loses_nothing(void **state)
  * its own, and runs that are as long as they can be. */
 static void nodefold__fills_its_text_to_the_end(void **state)
 {
-    (void)state;
     enum { ONE_PREFIX, PREFIXES, LONG_RUNS, KINDS, NAMES = 300 };
     for (int i = 0; i < 64 * KINDS; i++) {
         const int length = i / KINDS + 1, kind = i % KINDS;

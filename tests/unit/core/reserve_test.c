@@ -307,7 +307,6 @@ static void reserve__of_the_longest_names(void **state)
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */
 static void reserve__denied_tells_which_budget_is_spent(void **state)
 {
-    (void)state;
     static const char *const words[] = {
         "23 of 30 multicast addresses are in use, 23 more are not",
         "cluster elcap has 23 of its 30 multicast addresses in use"};

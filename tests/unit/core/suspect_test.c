@@ -142,8 +142,7 @@ static void suspect__first_vnis_after_a_start_come_from_far(void **state)
         assert_int_equal(core_load(d.core, &founded, NULL), 0);
         core_start(d.core, d.now);
         if (listed) {
-            driver_login(&d);
-            driver_list(&d, NULL, 0, FM_OK);
+            driver_link(&d);
         }
         driver_reserve(&d, driver_request("a", 2));
         assert_int_equal(driver_answer(&d)->reservation->vnis[0],

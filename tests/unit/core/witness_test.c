@@ -66,8 +66,7 @@ static void witness__unknown_reservation_is_not_deleted(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
     driver_reserve(d, driver_request("77", 128)); /* and its name is not ours to use */
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_DENIED);
-    driver_release(d, "a");
-    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL); /* our own is */
+    driver_released_job(d, "a"); /* our own is */
     assert_null(driver_find(d, EFFECT_CALL));
 
     claim(d, "elcap2");
@@ -94,8 +93,7 @@ static void witness__leftover_that_a_list_names_is_kept(void **state)
         q.vni_count = (int)vnis;
         driver_reserve(&d, q);
         driver_done(&d, driver_call(&d, FMCALL_RESERVE), FM_OK, "sess-77");
-        driver_release(&d, "77");
-        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        driver_released_job(&d, "77");
         assert_int_equal(driver_job(&d, "77") != NULL, vnis);
         for (int i = 0; i < 4; i++) {
             driver_tick(&d, d.config.stray_grace_ms + (i == 0 ? d.config.relist_ms : 0));

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Connections that wait for their handshake: addresses take turns (B8, G23). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include "broker/http/listen/arrivals.h"
+#include "tests/unit/unit.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAX = 256 };
@@ -21,14 +15,12 @@ static int ends[2]; /* of a pipe: one is open as long as a copy of it is */
 
 static int open_all(void **state)
 {
-    (void)state;
     arrivals_init(&arrivals, MAX, 4711);
     return pipe(ends);
 }
 
 static int close_all(void **state)
 {
-    (void)state;
     arrivals_clear(&arrivals);
     assert_int_equal(arrivals.count, 0);
     close(ends[1]); /* the last one, if all others are closed: */
@@ -64,7 +56,6 @@ static unsigned take(void)
 
 static void addresses__take_turns(void **state)
 {
-    (void)state;
     for (int i = 0; i < 100; i++)
         assert_true(add(1));
     for (unsigned host = 2; host <= 4; host++)
@@ -80,7 +71,6 @@ static void addresses__take_turns(void **state)
  * the same, who comes waits in the kernel's queue. */
 static void room__is_made_by_who_has_most(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < MAX - ARRIVALS_SHARE - 1; i++)
         assert_true(add(100 + i));
     for (unsigned i = 0; i < ARRIVALS_SHARE; i++)
@@ -105,7 +95,6 @@ static void room__is_made_by_who_has_most(void **state)
  */
 static void places__are_not_for_hosts_with_many(void **state)
 {
-    (void)state;
     enum { HOSTS = 16, NEWCOMER = 4711 };
     for (unsigned i = 0; i < MAX; i++)
         assert_true(add(1 + i % HOSTS));
@@ -122,7 +111,6 @@ static void places__are_not_for_hosts_with_many(void **state)
 
 static void none__is_taken_without_descriptors(void **state)
 {
-    (void)state;
     arrivals_init(&arrivals, 0, 1);
     assert_false(arrivals_may_add(&arrivals));
     assert_int_equal(take(), 0);
@@ -131,7 +119,6 @@ static void none__is_taken_without_descriptors(void **state)
 /* A host has a whole network of IPv6: it is one address. */
 static void network__of_ipv6_is_one_address(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < 50; i++) {
         struct sockaddr_storage address = {0};
         struct sockaddr_in6 from = {.sin6_family = AF_INET6};
@@ -143,14 +130,8 @@ static void network__of_ipv6_is_one_address(void **state)
     assert_ptr_equal(TAILQ_NEXT(TAILQ_FIRST(&arrivals.turns), turn), NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(addresses__take_turns, open_all, close_all),
-        cmocka_unit_test_setup_teardown(room__is_made_by_who_has_most, open_all, close_all),
-        cmocka_unit_test_setup_teardown(places__are_not_for_hosts_with_many, open_all, close_all),
-        cmocka_unit_test_setup_teardown(none__is_taken_without_descriptors, open_all, close_all),
-        cmocka_unit_test_setup_teardown(network__of_ipv6_is_one_address, open_all, close_all),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(cmocka_unit_test_setup_teardown(addresses__take_turns, open_all, close_all),
+          cmocka_unit_test_setup_teardown(room__is_made_by_who_has_most, open_all, close_all),
+          cmocka_unit_test_setup_teardown(places__are_not_for_hosts_with_many, open_all, close_all),
+          cmocka_unit_test_setup_teardown(none__is_taken_without_descriptors, open_all, close_all),
+          cmocka_unit_test_setup_teardown(network__of_ipv6_is_one_address, open_all, close_all))

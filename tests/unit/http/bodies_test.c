@@ -2,17 +2,9 @@
 /* What the bodies of requests say: a reserve's, a node's report, a request for a token (B3), and a
  * sync's. What is wrong is named. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <cmocka.h>
-
 #include "broker/http/api/bodies/bodies.h"
 #include "broker/http/request/target.h"
+#include "tests/unit/unit.h"
 
 enum { NOW = 1000000 };
 
@@ -31,7 +23,6 @@ static struct {
 
 static int clear_last(void **state)
 {
-    (void)state;
     json_decref(last.json);
     free(last.bytes);
     sync_body_release(&last.sync);
@@ -120,7 +111,6 @@ static void assert_refused(int (*parse)(const char *), const struct refusal *cas
 
 static void bad_json__is_told_with_line_and_column(void **state)
 {
-    (void)state;
     static const struct {
         int (*parse)(const char *);
         const char *text, *where;
@@ -155,7 +145,6 @@ static void bad_json__is_told_with_line_and_column(void **state)
 
 static void bytes__of_every_kind_are_survived(void **state)
 {
-    (void)state;
     static const char good[] =
         "{\"uid\":1,\"nodes\":\"a[1-2]\",\"traffic_classes\":[\"bulk_data\"]}";
     for (size_t at = 0; at < sizeof good - 1; at++) {
@@ -174,7 +163,6 @@ static void bytes__of_every_kind_are_survived(void **state)
 
 static void reserve__is_read_whole(void **state)
 {
-    (void)state;
     assert_int_equal(
         reserve("{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,"
                 "\"cores_per_node\":96,\"interconnect\":\"omnipath\","
@@ -195,7 +183,6 @@ static void reserve__is_read_whole(void **state)
 
 static void reserve__says_what_was_not_told(void **state)
 {
-    (void)state;
     assert_int_equal(reserve(" {\"uid\":0,\"node_count\":1}\n"), 0);
     assert_int_equal(last.reserve.uid, 0);
     assert_null(last.reserve.nodes);
@@ -216,7 +203,6 @@ static void reserve__says_what_was_not_told(void **state)
 
 static void reserve__with_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct refusal cases[] = {
         {"{}", "missing-field", "uid"},
         {"{\"node_count\":2}", "missing-field", "uid"},
@@ -264,7 +250,6 @@ static void reserve__with_a_bad_value_is_refused(void **state)
 
 static void nodes__have_a_longest_text(void **state)
 {
-    (void)state;
     enum { LONG = 70000 };
     static char text[LONG + 64];
     int used = snprintf(text, 64, "{\"uid\":1,\"nodes\":\"");
@@ -278,7 +263,6 @@ static void nodes__have_a_longest_text(void **state)
 
 static void report__is_read_whole(void **state)
 {
-    (void)state;
     assert_int_equal(node("{\"state\":\"created\",\"number\":4711,\"order\":2,\"services\":["
                           "{\"device\":\"cxi0\",\"id\":12},{\"id\":7,\"device\":\"cxi1\"}],"
                           "\"vnis\":[1024,1,65535,7]}"),
@@ -294,7 +278,6 @@ static void report__is_read_whole(void **state)
 
 static void report__needs_state_and_number_only(void **state)
 {
-    (void)state;
     assert_int_equal(node("{\"state\":\"destroyed\",\"number\":9223372036854775807}"), 0);
     assert_int_equal(last.node.state, NODE_DESTROYED);
     assert_true(last.node.number == INT64_MAX);
@@ -311,7 +294,6 @@ static void report__needs_state_and_number_only(void **state)
 /* Two services of one NIC are two, also when one's text begins as the other's does. */
 static void services__may_share_a_nic(void **state)
 {
-    (void)state;
     assert_int_equal(node("{\"state\":\"lingering\",\"number\":1,\"services\":["
                           "{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi0\",\"id\":1},"
                           "{\"device\":\"xi0\",\"id\":12}]}"),
@@ -336,7 +318,6 @@ static int node_with(int count, int bytes)
 /* What no record could hold is refused, not cut. */
 static void services__have_a_bound(void **state)
 {
-    (void)state;
     assert_int_equal(node_with(16, 5), 0);
     assert_int_equal(node_with(17, 5), -1);
     assert_string_equal(last.problem.field, "services");
@@ -351,7 +332,6 @@ static void services__have_a_bound(void **state)
 
 static void report__with_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct refusal cases[] = {
         {"{}", "missing-field", "state"},
         {"{\"number\":1}", "missing-field", "state"},
@@ -411,7 +391,6 @@ static int nodes(const char *text)
 
 static void nodes_report__is_read_whole(void **state)
 {
-    (void)state;
     assert_int_equal(nodes("{\"nodes\":\"elcap[1-4000]\",\"number\":4711,\"state\":\"destroyed\"}"),
                      0);
     assert_string_equal(last.nodes.nodes, "elcap[1-4000]");
@@ -423,7 +402,6 @@ static void nodes_report__is_read_whole(void **state)
 
 static void nodes_report__with_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct refusal cases[] = {
         {"{}", "missing-field", "nodes"},
         {"{\"nodes\":\"n1\",\"number\":1}", "missing-field", "state"},
@@ -449,7 +427,6 @@ static void nodes_report__with_a_bad_value_is_refused(void **state)
 
 static void launch__says_which_start_and_how_long(void **state)
 {
-    (void)state;
     assert_int_equal(launch("{}"), 0);
     assert_true(last.launch.wanted);
     assert_int_equal(last.launch.restart, -1);
@@ -474,7 +451,6 @@ static void launch__says_which_start_and_how_long(void **state)
 
 static void reserve__wants_a_launch_document_with_nodes_only(void **state)
 {
-    (void)state;
     assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\"}"), 0);
     assert_false(last.launch.wanted);
     assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\",\"launch\":{\"restart\":0}}"), 0);
@@ -484,7 +460,6 @@ static void reserve__wants_a_launch_document_with_nodes_only(void **state)
 
 static void wrong_launch__is_told(void **state)
 {
-    (void)state;
     static const struct refusal alone[] = {
         {"{\"restart\":-1}", "invalid", "restart"},
         {"{\"restart\":2147483648}", "invalid", "restart"},
@@ -512,7 +487,6 @@ static void wrong_launch__is_told(void **state)
 
 static void mint__may_say_nothing(void **state)
 {
-    (void)state;
     assert_int_equal(mint(" { } "), 0);
     assert_null(last.mint.steps);
     assert_int_equal(last.mint.operations, 0);
@@ -521,7 +495,6 @@ static void mint__may_say_nothing(void **state)
 
 static void mint__says_steps_operations_and_time(void **state)
 {
-    (void)state;
     assert_int_equal(mint("{\"steps\":\"/fA/fB\",\"operations\":[\"cleanup\",\"show\",\"show\"],"
                           "\"expires\":90}"),
                      0);
@@ -534,7 +507,6 @@ static void mint__says_steps_operations_and_time(void **state)
 
 static void mint__with_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct refusal cases[] = {
         {"{\"step\":\"/fA\"}", "unknown-field", "step"},
         {"{\"steps\":\"\"}", "invalid", "steps"},
@@ -560,7 +532,6 @@ static void mint__with_a_bad_value_is_refused(void **state)
 
 static void wait__is_as_the_call_has_it_when_not_given(void **state)
 {
-    (void)state;
     struct target target;
     int64_t ms = 0;
     char none[] = "/x", given[] = "/x?wait=3s", bad[] = "/x?wait=3";
@@ -580,7 +551,6 @@ static void wait__is_as_the_call_has_it_when_not_given(void **state)
 
 static void ids__are_read_in_order(void **state)
 {
-    (void)state;
     assert_int_equal(
         read_sync(" {\t\"active\"\r\n: [ \"a\" ,\n\"B-9_@+:.\",\"\\u0063\",\"a\" ] }\n"), 0);
     assert_int_equal(last.sync.count, 4);
@@ -595,7 +565,6 @@ static void ids__are_read_in_order(void **state)
 
 static void sync__with_a_bad_value_is_refused(void **state)
 {
-    (void)state;
     static const struct refusal cases[] = {
         {"{}", "missing-field", "active"},
         {ACTIVE("null"), "invalid", "active"},
@@ -661,7 +630,6 @@ static void sync__with_a_bad_value_is_refused(void **state)
 
 static void ids__are_two_million_at_most(void **state)
 {
-    (void)state;
     char *text = malloc((SYNC_IDS_MAX + 1) * 4 + 32), *at = text;
     assert_non_null(text);
     at = stpcpy(at, "{\"active\":[\"a\"");
@@ -680,32 +648,16 @@ static void ids__are_two_million_at_most(void **state)
 
 #define TEST(name) cmocka_unit_test_teardown(name, clear_last)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        TEST(bad_json__is_told_with_line_and_column),
-        TEST(bytes__of_every_kind_are_survived),
-        TEST(reserve__is_read_whole),
-        TEST(reserve__says_what_was_not_told),
-        TEST(reserve__with_a_bad_value_is_refused),
-        TEST(nodes__have_a_longest_text),
-        TEST(report__is_read_whole),
-        TEST(report__needs_state_and_number_only),
-        TEST(services__may_share_a_nic),
-        TEST(services__have_a_bound),
-        TEST(report__with_a_bad_value_is_refused),
-        TEST(nodes_report__is_read_whole),
-        TEST(nodes_report__with_a_bad_value_is_refused),
-        TEST(launch__says_which_start_and_how_long),
-        TEST(reserve__wants_a_launch_document_with_nodes_only),
-        TEST(wrong_launch__is_told),
-        TEST(mint__may_say_nothing),
-        TEST(mint__says_steps_operations_and_time),
-        TEST(mint__with_a_bad_value_is_refused),
-        TEST(wait__is_as_the_call_has_it_when_not_given),
-        TEST(ids__are_read_in_order),
-        TEST(sync__with_a_bad_value_is_refused),
-        TEST(ids__are_two_million_at_most),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(TEST(bad_json__is_told_with_line_and_column), TEST(bytes__of_every_kind_are_survived),
+          TEST(reserve__is_read_whole), TEST(reserve__says_what_was_not_told),
+          TEST(reserve__with_a_bad_value_is_refused), TEST(nodes__have_a_longest_text),
+          TEST(report__is_read_whole), TEST(report__needs_state_and_number_only),
+          TEST(services__may_share_a_nic), TEST(services__have_a_bound),
+          TEST(report__with_a_bad_value_is_refused), TEST(nodes_report__is_read_whole),
+          TEST(nodes_report__with_a_bad_value_is_refused),
+          TEST(launch__says_which_start_and_how_long),
+          TEST(reserve__wants_a_launch_document_with_nodes_only), TEST(wrong_launch__is_told),
+          TEST(mint__may_say_nothing), TEST(mint__says_steps_operations_and_time),
+          TEST(mint__with_a_bad_value_is_refused), TEST(wait__is_as_the_call_has_it_when_not_given),
+          TEST(ids__are_read_in_order), TEST(sync__with_a_bad_value_is_refused),
+          TEST(ids__are_two_million_at_most))

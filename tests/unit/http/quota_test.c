@@ -250,17 +250,11 @@ static void holder__is_a_uid_a_reservation_or_an_address(void **state)
     }
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, empty, give_back)
-    const struct CMUnitTest tests[] = {
-        TEST(holder__has_its_share_only),
-        TEST(class__has_connections_of_its_own),
-        TEST(class__is_crowded_by_those_that_are_served),
-        TEST(many_uids__leave_nodes_and_owners_theirs),
-        TEST(newcomer__displaces_whoever_has_most),
-        TEST(newcomer__of_a_full_share_displaces_its_own),
-        TEST(holder__is_a_uid_a_reservation_or_an_address),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(holder__has_its_share_only), TEST(class__has_connections_of_its_own),
+          TEST(class__is_crowded_by_those_that_are_served),
+          TEST(many_uids__leave_nodes_and_owners_theirs),
+          TEST(newcomer__displaces_whoever_has_most),
+          TEST(newcomer__of_a_full_share_displaces_its_own),
+          TEST(holder__is_a_uid_a_reservation_or_an_address))

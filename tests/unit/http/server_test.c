@@ -37,8 +37,6 @@ static enum MHD_Result refuse_request(void *arg, struct MHD_Connection *connecti
                                       const char *method, const char *version, const char *data,
                                       size_t *size, void **context)
 {
-    (void)arg, (void)connection, (void)url, (void)method, (void)version, (void)data;
-    (void)size, (void)context;
     return MHD_NO;
 }
 
@@ -48,7 +46,6 @@ static void refuse_connection(void *arg, struct httpworker *worker,
                               struct MHD_Connection *connection, void **context,
                               enum MHD_ConnectionNotificationCode code)
 {
-    (void)arg, (void)worker, (void)context;
     if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
         held--;
         return;
@@ -61,26 +58,22 @@ static void refuse_connection(void *arg, struct httpworker *worker,
 
 static bool below_limit(void *arg, unsigned connections)
 {
-    (void)arg;
     return connections < LIMIT;
 }
 
 static uint64_t same_user(void *arg, int fd)
 {
-    (void)arg, (void)fd;
     return USER;
 }
 
 /* Another listener's connections take all of each turn. */
 static void be_busy(uv_check_t *check)
 {
-    (void)check;
     spent_ns = UINT64_MAX / 2;
 }
 
 static void on_server_closed(void *arg)
 {
-    (void)arg;
     closed = true;
 }
 

@@ -200,6 +200,7 @@ static void document__that_is_none_is_refused(void **state)
         {"", ERROR_INVALID},
         {"[]", ERROR_INVALID},
         {"{\"v\":2}", ERROR_VERSION},
+        {"{\"v\":0}", ERROR_VERSION},
         {"{\"v\":1}", ERROR_INVALID},
         {START TIMES "\"number\":1,\"uid\":4294967295,\"node_count\":1,\"nodes\":\"a\"," END,
          ERROR_INVALID},

@@ -266,24 +266,10 @@ static void log__one_line_a_call(void **state)
     machine->close_device(dev);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-    const struct CMUnitTest tests[] = {
-        TEST(fault__for_so_many_calls),
-        TEST(fault__for_a_time),
-        TEST(fault__until_a_moment),
-        TEST(fault__one_nic),
-        TEST(fault__one_service),
-        TEST(fault__each_service),
-        TEST(fault__in_order),
-        TEST(fault__of_allocation),
-        TEST(nic__vanishes),
-        TEST(fault__of_any_call),
-        TEST(fault__after_the_effect),
-        TEST(fault__delay),
-        TEST(conf__mistake),
-        TEST(log__one_line_a_call),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(fault__for_so_many_calls), TEST(fault__for_a_time), TEST(fault__until_a_moment),
+          TEST(fault__one_nic), TEST(fault__one_service), TEST(fault__each_service),
+          TEST(fault__in_order), TEST(fault__of_allocation), TEST(nic__vanishes),
+          TEST(fault__of_any_call), TEST(fault__after_the_effect), TEST(fault__delay),
+          TEST(conf__mistake), TEST(log__one_line_a_call))

@@ -186,7 +186,6 @@ CXI_CALLS_OTHER(SAME_TYPE)
 
 static void descriptor__bits(void **state)
 {
-    (void)state;
 #define CHECK(field, mask)                                                                         \
     {                                                                                              \
         struct cxi_svc_desc desc;                                                                  \

@@ -178,17 +178,8 @@ static void arguments__that_libcxi_refuses(void **state)
     machine->close_device(dev);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-    const struct CMUnitTest tests[] = {
-        TEST(library__soname),
-        TEST(library__exports_nothing_else),
-        TEST(library__version_nodes),
-        TEST(lists__are_plain_blocks),
-        TEST(devices__are_described),
-        TEST(machine__without_nics),
-        TEST(arguments__that_libcxi_refuses),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(library__soname), TEST(library__exports_nothing_else), TEST(library__version_nodes),
+          TEST(lists__are_plain_blocks), TEST(devices__are_described), TEST(machine__without_nics),
+          TEST(arguments__that_libcxi_refuses))

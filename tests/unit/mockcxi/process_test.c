@@ -355,15 +355,10 @@ static void others__in_a_directory_of_root(void **state)
     machine->close_device(dev);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-    const struct CMUnitTest tests[] = {
-        TEST(services__outlive_their_maker), TEST(allocation__by_two_processes),
-        TEST(lock__of_a_killed_process),     TEST(state__survives_kills),
-        TEST(state__damaged_is_said),        TEST(service__busy_while_used),
-        TEST(service__idle_when_given_back), TEST(privilege__is_roots),
-        TEST(others__may_look_only),         TEST(others__in_a_directory_of_root),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(services__outlive_their_maker), TEST(allocation__by_two_processes),
+          TEST(lock__of_a_killed_process), TEST(state__survives_kills),
+          TEST(state__damaged_is_said), TEST(service__busy_while_used),
+          TEST(service__idle_when_given_back), TEST(privilege__is_roots),
+          TEST(others__may_look_only), TEST(others__in_a_directory_of_root))

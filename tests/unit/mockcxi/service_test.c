@@ -338,24 +338,11 @@ static void netns__without_other_members(void **state)
     assert_int_equal(machine->destroy_lni(lni), 0);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, open_first, close_first)
-    const struct CMUnitTest tests[] = {
-        TEST(default_service__is_the_drivers),
-        TEST(alloc__grants_and_lists),
-        TEST(alloc__refuses_nonsense),
-        TEST(alloc__maximum_above_the_device),
-        TEST(alloc__reservation_above_what_is_free),
-        TEST(alloc__fail_info_ends_at_the_first),
-        TEST(alloc__le_pools),
-        TEST(alloc__tle_pools),
-        TEST(alloc__without_limits),
-        TEST(alloc__shared_vnis),
-        TEST(vni_range__aligned_and_alone),
-        TEST(update__all_but_limits),
-        TEST(lpr__and_use),
-        TEST(netns__without_other_members),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(default_service__is_the_drivers), TEST(alloc__grants_and_lists),
+          TEST(alloc__refuses_nonsense), TEST(alloc__maximum_above_the_device),
+          TEST(alloc__reservation_above_what_is_free), TEST(alloc__fail_info_ends_at_the_first),
+          TEST(alloc__le_pools), TEST(alloc__tle_pools), TEST(alloc__without_limits),
+          TEST(alloc__shared_vnis), TEST(vni_range__aligned_and_alone),
+          TEST(update__all_but_limits), TEST(lpr__and_use), TEST(netns__without_other_members))

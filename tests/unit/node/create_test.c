@@ -13,8 +13,6 @@ static struct service_order order;
 
 static bool is_there(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
     return service_is_of(service, claim.uid, claim.vnis, claim.vni_count);
 }
 
@@ -218,21 +216,12 @@ static void create__names_who_has_the_vni(void **state)
     assert_non_null(strstr(err.text, "VNI 1025 is still in use by service 7 (uid 4000, VNI 1025)"));
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(create__asks_for_the_owner_the_vnis_and_the_classes_only),
-        TEST(create__keeps_what_is_there),
-        TEST(create__finds_what_an_interrupted_call_made),
-        TEST(create__takes_less_of_what_the_driver_lacks),
-        TEST(create__does_without_a_pool),
-        TEST(create__looks_again_when_somebody_was_faster),
-        TEST(create__exact_takes_no_less),
-        TEST(create__exact_takes_no_less_when_the_driver_says_so),
-        TEST(create__gives_up_when_nothing_is_left_to_take_back),
-        TEST(create__says_why_not),
-        TEST(create__names_who_has_the_vni),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(create__asks_for_the_owner_the_vnis_and_the_classes_only),
+          TEST(create__keeps_what_is_there), TEST(create__finds_what_an_interrupted_call_made),
+          TEST(create__takes_less_of_what_the_driver_lacks), TEST(create__does_without_a_pool),
+          TEST(create__looks_again_when_somebody_was_faster), TEST(create__exact_takes_no_less),
+          TEST(create__exact_takes_no_less_when_the_driver_says_so),
+          TEST(create__gives_up_when_nothing_is_left_to_take_back), TEST(create__says_why_not),
+          TEST(create__names_who_has_the_vni))

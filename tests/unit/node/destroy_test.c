@@ -42,17 +42,12 @@ static int tear_down(void **state)
 
 static bool of_1024(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
     const uint16_t vni = 1024;
     return service_is_of(service, 5588, &vni, 1);
 }
 
 static bool accepts_any(void *arg, const struct nic *nic, const struct cxi_svc_desc *service)
 {
-    (void)arg;
-    (void)nic;
-    (void)service;
     return true;
 }
 
@@ -149,18 +144,11 @@ static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **
     assert_int_equal(driver.count[1], 1);
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(destroy__takes_what_is_meant_and_nothing_else),
-        TEST(destroy__never_takes_a_system_service),
-        TEST(destroy__tries_again_while_busy),
-        TEST(destroy__gives_up_when_its_time_is_over_and_not_before),
-        TEST(destroy__without_time_there_is_one_try),
-        TEST(destroy__waits_for_busy_ones_only),
-        TEST(destroy__believes_the_list_rather_than_the_answer),
-        TEST(destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(destroy__takes_what_is_meant_and_nothing_else),
+          TEST(destroy__never_takes_a_system_service), TEST(destroy__tries_again_while_busy),
+          TEST(destroy__gives_up_when_its_time_is_over_and_not_before),
+          TEST(destroy__without_time_there_is_one_try), TEST(destroy__waits_for_busy_ones_only),
+          TEST(destroy__believes_the_list_rather_than_the_answer),
+          TEST(destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean))

@@ -164,7 +164,6 @@ static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
 
 static const char *job_of(void *arg, const char *device, unsigned int service)
 {
-    (void)arg;
     assert_string_equal(device, "cxi0");
     return service == 12 ? "elcap/17" : NULL;
 }

@@ -124,14 +124,9 @@ static void holders__user_lives_in_any_process_of_his(void **state)
     assert_false(holders_user_lives(proc, 558));
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(holders__are_who_has_the_nic_open),          TEST(holders__of_others_do_not_count),
-        TEST(holders__are_three_and_so_many_more),        TEST(holders__have_names_that_are_text),
-        TEST(holders__user_lives_in_any_process_of_his),  TEST(holders__nobody_is_seen),
-        TEST(holders__are_looked_for_so_many_times_only),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(holders__are_who_has_the_nic_open), TEST(holders__of_others_do_not_count),
+          TEST(holders__are_three_and_so_many_more), TEST(holders__have_names_that_are_text),
+          TEST(holders__user_lives_in_any_process_of_his), TEST(holders__nobody_is_seen),
+          TEST(holders__are_looked_for_so_many_times_only))

@@ -121,15 +121,8 @@ static void inherit__a_nic_that_fails_is_no_proof(void **state)
     assert_non_null(strstr(err.text, "cxi0 cannot be asked"));
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(inherit__takes_what_is_there),
-        TEST(inherit__nothing_is_to_be_cleared),
-        TEST(inherit__missing_classes_are_found_at_the_services),
-        TEST(inherit__says_what_is_wrong),
-        TEST(inherit__a_nic_that_fails_is_no_proof),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(inherit__takes_what_is_there), TEST(inherit__nothing_is_to_be_cleared),
+          TEST(inherit__missing_classes_are_found_at_the_services),
+          TEST(inherit__says_what_is_wrong), TEST(inherit__a_nic_that_fails_is_no_proof))

@@ -319,23 +319,13 @@ static void statedir__locks_exclude_by_number(void **state)
     assert_true(statedir_try_lock(&dir, 4711));
 }
 
-int main(void)
-{
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TEST(note__comes_back_as_it_was),
-        TEST(note__of_an_earlier_start_is_not_current),
-        TEST(note__is_owed_in_order),
-        TEST(notes__are_for_nobody_else_to_read),
-        TEST(note__is_due_after_growing_pauses),
-        TEST(note__reports_have_words),
-        TEST(note__what_it_never_wrote_is_refused),
-        TEST(notes__are_by_number_and_damaged_ones_are_counted),
-        TEST(notes__gone_and_old_ones_hold_nothing),
-        TEST(notes__of_no_folder_are_none),
-        TEST(notes__other_of_the_owner_is_one_that_has_services),
-        TEST(notes__lingering_with_a_vni),
-        TEST(statedir__locks_exclude_by_number),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+
+UNIT_MAIN(TEST(note__comes_back_as_it_was), TEST(note__of_an_earlier_start_is_not_current),
+          TEST(note__is_owed_in_order), TEST(notes__are_for_nobody_else_to_read),
+          TEST(note__is_due_after_growing_pauses), TEST(note__reports_have_words),
+          TEST(note__what_it_never_wrote_is_refused),
+          TEST(notes__are_by_number_and_damaged_ones_are_counted),
+          TEST(notes__gone_and_old_ones_hold_nothing), TEST(notes__of_no_folder_are_none),
+          TEST(notes__other_of_the_owner_is_one_that_has_services),
+          TEST(notes__lingering_with_a_vni), TEST(statedir__locks_exclude_by_number))

@@ -22,7 +22,6 @@ struct keeper {
 
 static inline struct store *open_memory(const char *path, struct error *err)
 {
-    (void)path;
     return store_memory_open(err);
 }
 

@@ -64,8 +64,6 @@ static void assert_tokens(struct fixture *fixture, const char *expected)
 
 static int ignore_record(void *arg, const struct record *record)
 {
-    (void)arg;
-    (void)record;
     return 0;
 }
 

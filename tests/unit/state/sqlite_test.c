@@ -78,8 +78,6 @@ static void assert_refused(const struct fixture *fixture, int code, const char *
 
 static int ignore_record(void *arg, const struct record *record)
 {
-    (void)arg;
-    (void)record;
     return 0;
 }
 

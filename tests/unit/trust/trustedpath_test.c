@@ -48,9 +48,6 @@ static int open_folder(void **state)
 
 static int delete (const char *path, const struct stat *found, int type, struct FTW *at)
 {
-    (void)found;
-    (void)type;
-    (void)at;
     return remove(path);
 }
 
