@@ -43,7 +43,7 @@ static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct nodeset set = set_of(cases[i].list);
         if (set.count != cases[i].runs || nodeset_size(&set) != cases[i].size)
-            fail_msg("%s: %zu runs of %u nodes", cases[i].list, set.count, nodeset_size(&set));
+            fail_msg("%s: %u runs of %u nodes", cases[i].list, set.count, nodeset_size(&set));
         nodeset_release(&set);
         assert_int_equal(nodeset_size(&set), 0);
     }
