@@ -365,7 +365,7 @@ struct mcast_filter {
     uint64_t *hidden;    /* with node: receives how many more there are that the caller may not see;
                             NULL: not wanted */
     bool silent;         /* with node: only those that are over and wait for it, and of which it has
-                            reported         nothing; without their node lists */
+                            reported nothing; without their node lists */
 };
 
 #define MCAST_FILTER_INIT                                                                          \
