@@ -6,6 +6,7 @@
 #include "core/reconcile/reconcile.h"
 
 #include <assert.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,7 +181,8 @@ static struct reservation *create_reservation(struct core *core,
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
     size_t length = strlen(rec->job);
-    struct reservation *r = memory_zeroed(sizeof *r + length + 1);
+    /* Without what pads the struct: a million of them are 16 MB less (G6). */
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
     memcpy(r->job, rec->job, length + 1);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;

@@ -246,10 +246,10 @@ static void act_on_deadlines(struct core *core)
     jobpoll_tick(core);
     suspect_watch(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
-        struct reservation *r = agenda_first(&core->agenda);
-        if (!r || r->due_ms > core->now_ms)
+        const struct agenda_entry *first = agenda_first(&core->agenda);
+        if (!first || first->due_ms > core->now_ms)
             return;
-        core_act(core, r);
+        core_act(core, first->reservation);
     }
 }
 
@@ -299,10 +299,10 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 
 int64_t core_next_deadline(const struct core *core)
 {
-    const struct reservation *r = agenda_first(&core->agenda);
+    const struct agenda_entry *first = agenda_first(&core->agenda);
     const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
                                  joblist_deadline(core), suspect_deadline(core)};
-    int64_t when = r ? r->due_ms : INT64_MAX;
+    int64_t when = first ? first->due_ms : INT64_MAX;
     for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
         when = deadlines[i] < when ? deadlines[i] : when;
     return when;

@@ -84,7 +84,6 @@ struct reservation {
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token, key;      /* none when not there */
-    int64_t due_ms;                /* on the agenda */
     uint64_t named_by;             /* last job list that named it */
     int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
     int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */

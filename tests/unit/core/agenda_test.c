@@ -26,11 +26,12 @@ static void agenda__gives_them_in_order(void **state)
     }
     int seen = 0;
     int64_t last = -1;
-    for (struct reservation *first; (first = agenda_first(&a)); seen++) {
+    for (const struct agenda_entry *first; (first = agenda_first(&a)); seen++) {
+        struct reservation *due = first->reservation;
         assert_true(first->due_ms >= last);
         last = first->due_ms;
-        agenda_set(&a, first, INT64_MAX);
-        assert_int_equal(first->agenda_slot, 0);
+        agenda_set(&a, due, INT64_MAX);
+        assert_int_equal(due->agenda_slot, 0);
     }
     assert_int_equal(seen, MANY - (MANY + 2) / 3);
     for (int i = 0; i < MANY; i++)
