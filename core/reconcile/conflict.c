@@ -44,15 +44,21 @@ void core_claim(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLAIM);
     const char *cluster = event->u.claim.cluster;
-    uint32_t count = 0;
+    uint32_t count = 0, left = 0;
     if (!core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, event->ticket, cluster);
         return;
     }
     struct operation *at = core->operations;
+    uint64_t joblist = core_cluster(core, cluster)->joblist;
     for (struct reservation *r; (r = operations_next(&at));) {
         if (r->origin != ORIGIN_FOUND || strcmp(r->cluster, cluster) != 0)
             continue;
+        /* It may be a job's that runs, and that this ledger took for over (B11). */
+        if (r->state == JOB_RELEASING && r->named_by != 0 && r->named_by >= joblist) {
+            left++;
+            continue;
+        }
         listing_claim(core, r);
         count++;
     }
@@ -69,6 +75,12 @@ void core_claim(struct core *core, const struct core_event *event)
                "an administrator says that cluster %s is this broker's alone -> %u reservations "
                "found at the fabric manager are its own",
                cluster, count);
-    alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
+    if (left > 0)
+        core_trace(core, TRACE_WARNING,
+                   "%u others of cluster %s stay, since its resource manager names their jobs as "
+                   "active -> claim again when these jobs are over",
+                   left, cluster);
+    else
+        alarm_clear(core, ALARM_NAME_CONFLICT, cluster);
     core_answer(core, event->ticket, ANSWER_CLAIMED, NULL, NULL)->count = count;
 }

@@ -73,6 +73,8 @@ static struct reservation *named_job(struct core *core, const struct joblist *jo
     char name[FM_NAME_MAX + 1];
     if (r && r->origin == ORIGIN_FOUND && r->state == JOB_ACTIVE && r->named_by == 0)
         suspect_begin(core, cluster, job, "runs, and this ledger does not know its reservation");
+    if (r && r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING)
+        r->named_by = joblist->id; /* no claim deletes it (conflict.c) */
     if ((r && r->state == JOB_ACTIVE) || !job_id_valid(job))
         return r;
     fm_name_format(name, cluster, job);

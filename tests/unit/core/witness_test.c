@@ -215,6 +215,35 @@ static void witness__claim_ends_no_quarantine(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
+/* B11: what lies under the name of a job that is over here may be its next start's, which a ledger
+ * that was put back does not know. While a list names that job as active, no claim deletes it. */
+static void witness__claim_leaves_what_a_list_names(void **state)
+{
+    struct driver *d = *state;
+    static const char *const names[] = {"elcap-a"};
+    driver_set_hold(d, HOLD_UNTIL_REPORTED);
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-other");
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+    sync_jobs(d, (const char *const[]){"a"}, 1);
+    claim(d, "elcap");
+    assert_int_equal(driver_answered(d), ANSWER_CLAIMED);
+    assert_int_equal(driver_answer(d)->count, 0);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+    sync_jobs(d, NULL, 0);
+    claim(d, "elcap");
+    assert_int_equal(driver_answer(d)->count, 1);
+    assert_int_equal(release_of(d, "elcap-a") > 0, 1);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+}
+
 /* A list that comes while the release is asked for again and again. */
 static void list_between_releases(struct driver *d, int64_t wait_ms, const char *name)
 {
@@ -633,4 +662,5 @@ UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
           UP(witness__list_that_names_it_again_begins_anew),
           UP(witness__unknown_reservation_that_vanishes_is_forgotten),
           UP(witness__old_ledger_gives_out_no_vni), FRESH(witness__claim_ends_no_quarantine),
+          UP(witness__claim_leaves_what_a_list_names),
           UP(witness__release_behind_a_gateway_is_proved_by_lists))
