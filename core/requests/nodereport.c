@@ -219,6 +219,19 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
     return core_save(core, &rec);
 }
 
+/* VNIs of a life that was taken in, which another job had then and has no more. */
+static void keep_more_vnis(struct core *core, struct reservation *r, const struct core_event *event)
+{
+    assert(event->u.report.state == NODE_LINGERING);
+    struct reservation_record rec = reservation_record(r);
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    const uint8_t count = free_vnis(core, event, vnis);
+    for (uint8_t i = 0; i < count && rec.vni_count < VNI_PER_JOB_MAX; i++)
+        rec.vnis[rec.vni_count++] = vnis[i];
+    if (rec.vni_count > r->vni_count)
+        (void)core_save(core, &rec);
+}
+
 static void answer_not_found(struct core *core, uint64_t ticket, const char *cluster,
                              const char *job, uint64_t number)
 {
@@ -266,6 +279,9 @@ void core_node_report(struct core *core, const struct core_event *event)
                               job));
         return;
     }
+    if (state == NODE_LINGERING && r->state == JOB_RELEASING && r->node_number != 0 &&
+        !is_overtaken(r, event))
+        keep_more_vnis(core, r, event);
     const struct node_report *known = nodes_find(r->reported, node);
     uint64_t order = event->u.report.order;
     if (!known && r->node_number != 0) { /* how many it has is not known: count them */

@@ -74,12 +74,12 @@ static bool holds(const struct sim *sim, const struct entry *e, uint16_t vni)
 }
 
 /* F3: a node that nobody knew of any more has said that it has services with it. */
-static bool node_keeps(const struct sim *sim, uint16_t vni)
+static const struct host *node_keeps(const struct sim *sim, uint16_t vni)
 {
-    for (size_t i = 0; i < sim->rm.job_count; i++)
-        if (hosts_keep(sim->rm.jobs[i], vni))
-            return true;
-    return false;
+    const struct host *host = NULL;
+    for (size_t i = 0; i < sim->rm.job_count && !host; i++)
+        host = hosts_keep(sim->rm.jobs[i], vni);
+    return host;
 }
 
 /* The ledger knows that it has gone back: what it does not know may be in use. */
@@ -107,9 +107,12 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
         for (int j = 0; j < i; j++)
             if (born->vnis[j] == vni)
                 sim_fail(sim, "I1", "number %llu got VNI %u twice", n(born->number), vni);
-        if (given && node_keeps(sim, vni))
-            sim_fail(sim, "I1", "number %llu got VNI %u, a node has said that it has it still",
-                     n(born->number), vni);
+        const struct host *keeper = given ? node_keeps(sim, vni) : NULL;
+        if (keeper)
+            sim_fail(
+                sim, "I1",
+                "number %llu got VNI %u, node %s has said that it has it still, of number %llu",
+                n(born->number), vni, keeper->name, n(keeper->number));
         if (given && sim->rewind.suspect)
             is_quarantined(sim, born, vni);
     }

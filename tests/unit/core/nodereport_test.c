@@ -590,8 +590,10 @@ static void report__late_lingering_holds_its_vni_again(void **state)
     assert_true(driver_alarm(&d, ALARM_OLD_LEDGER)); /* a number that was never given */
     (void)report_vnis(&d, "old", 77, NODE_LINGERING, 1030);
     assert_int_equal(driver_held(&d), 1);
+    (void)report_vnis(&d, "old", 77, NODE_LINGERING, 1031); /* which another job had till now */
+    assert_int_equal(driver_held(&d), 2);
     driver_tick(&d, 10 * d.config.vni_hold_ms);
-    assert_int_equal(driver_held(&d), 1);
+    assert_int_equal(driver_held(&d), 2);
     driver_reserve(&d, driver_request("old", 2)); /* it is not in the way of the same job */
     assert_int_equal(driver_answered(&d), ANSWER_CREATED);
     assert_int_equal(driver_job(&d, "old")->state, JOB_ACTIVE);
