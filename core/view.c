@@ -250,5 +250,7 @@ enum launch_verdict core_judge_launch(const struct core *core, const struct rese
         return LAUNCH_ALLOWED;
     if (r->state != JOB_ACTIVE || !r->nodes || r->uid == UID_UNKNOWN)
         return LAUNCH_UNBOUND;
-    return r->reported ? LAUNCH_EARLIER_START : LAUNCH_ALLOWED;
+    if (r->reported)
+        return LAUNCH_EARLIER_START;
+    return r->launched ? LAUNCH_ALLOWED : LAUNCH_UNSAVED;
 }

@@ -110,7 +110,7 @@ void core_launch(struct core *core, const struct core_event *event)
         core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, "the job has no reservation");
         return;
     }
-    if (core_judge_launch(core, r) == LAUNCH_ALLOWED)
+    if (core_judge_launch(core, r) == LAUNCH_UNSAVED)
         save_launched(core, r);
     if (r->hwcoll == HWCOLL_WANTED) /* its reserve may be refused yet, and frees its VNIs then */
         wait_for_outcome(core, event->ticket, r);

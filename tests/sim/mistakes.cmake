@@ -212,7 +212,7 @@ mcast_mistake(an-earlier-sum-counts-now 150 core/requests/nodereport.c
 mcast_mistake(a-sum-heals-lingering 300 core/reservation/nodes.c
     [[nodes->all[i]->state == NODE_CREATED &&]] [[nodes->all[i]->state != NODE_DESTROYED &&]])
 mcast_mistake(a-document-after-reports 50 core/view.c
-    [[return r->reported ? LAUNCH_EARLIER_START : LAUNCH_ALLOWED;]] [[return LAUNCH_ALLOWED;]])
+    [[return LAUNCH_EARLIER_START;]] [[return LAUNCH_ALLOWED;]])
 mcast_mistake(a-document-of-what-may-be-refused 50 core/requests/reserve.c
     [[if (r->hwcoll == HWCOLL_WANTED) /* its reserve may be refused yet, and frees its VNIs then */]]
     [[if (false)]])

@@ -347,6 +347,7 @@ static void sum__of_what_was_granted_twice_is_not_enough(void **state)
 static void sum__ends_launch_documents(void **state)
 {
     struct driver *d = *state;
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "a");
     assert_int_equal(core_judge_launch(d->core, driver_job(d, "a")), LAUNCH_ALLOWED);
     assert_int_equal(clean(d, "n1"), 1);
     assert_int_equal(core_judge_launch(d->core, driver_job(d, "a")), LAUNCH_EARLIER_START);

@@ -344,8 +344,12 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
     driver_set_hold(d, 600000);
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_NEVER);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_NEVER);
-    driver_set_hold(d, HOLD_UNTIL_REPORTED);
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "named");
+    driver_set_hold(d, HOLD_UNTIL_REPORTED); /* while that request waits, perhaps */
     assert_int_equal(core_judge_launch(d->core, NULL), LAUNCH_ALLOWED);
+    assert_int_equal(core_judge_launch(d->core, named), LAUNCH_UNSAVED);
+    DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "named");
+    assert_true(named->launched);
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_ALLOWED);
     assert_int_equal(core_judge_launch(d->core, core_find(d->core, "elcap", "counted")),
                      LAUNCH_UNBOUND);
