@@ -281,7 +281,7 @@ enum launch_verdict {
     LAUNCH_NEVER,         /* for no reservation: [vni] hold is a time, which would free its VNIs */
     LAUNCH_UNBOUND,       /* released, or without an owner or a node list to bind it to */
     LAUNCH_EARLIER_START, /* nodes have reported of it, which would count for this start, too */
-    LAUNCH_UNSAVED,       /* the core was not told before, or when none could be made */
+    LAUNCH_UNSAVED,       /* that one may be out is not saved: CORE_LAUNCH comes first */
 };
 /* reservation: NULL: whether for any. */
 enum launch_verdict core_judge_launch(const struct core *core,

@@ -23,7 +23,7 @@ struct fingerprint_key *fingerprint_key_create(const struct chain *from)
     EVP_MAC *hmac = EVP_MAC_fetch(NULL, "HMAC", NULL);
     if (!hmac || !(key->context = EVP_MAC_CTX_new(hmac)) ||
         !EVP_MAC_init(key->context, from->mac, CHAIN_SIZE, digest))
-        abort(); /* without memory, as base/memory.h */
+        (void)memory_must(NULL);
     EVP_MAC_free(hmac);
     return key;
 }
@@ -45,7 +45,7 @@ struct fingerprint fingerprint_compute(struct fingerprint_key *key, struct secre
     if (!EVP_MAC_init(key->context, NULL, 0, NULL) || /* with the same key */
         !EVP_MAC_update(key->context, (const unsigned char *)text, strlen(text)) ||
         !EVP_MAC_final(key->context, mac, &written, sizeof mac))
-        abort();
+        (void)memory_must(NULL);
     assert(written == sizeof mac);
     memcpy(out.bytes, mac, FINGERPRINT_SIZE);
     OPENSSL_cleanse(mac, sizeof mac);
