@@ -39,7 +39,7 @@ struct fingerprint fingerprint_compute(struct fingerprint_key *key, struct secre
 {
     unsigned char mac[CHAIN_SIZE];
     struct fingerprint out;
-    size_t written;
+    size_t written = 0;
     assert(!secret_none(token));
     const char *text = secret_expose(token);
     if (!EVP_MAC_init(key->context, NULL, 0, NULL) || /* with the same key */
