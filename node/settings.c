@@ -87,9 +87,9 @@ static const struct key keys[] = {
      "Whether created and destroyed services are reported to the broker. With no, for nodes that "
      "cannot reach it, a released VNI is quarantined for as long as [vni] hold says."},
     {"missed_every", DURATION, AT(missed_ms), 0, "30m",
-     "How long it takes at most until tend asks the broker again for which jobs that are over, and "
-     "of which this node never heard, VNIs wait for its word (a job that was cancelled before its "
-     "prologs). 0s: never; they wait until the node has booted or is fenced."},
+     "The longest time after which tend asks the broker again for jobs that were over before this "
+     "node heard of them (cancelled before their prologs). Their VNIs wait for this node's report. "
+     "0s: it never asks; they wait until the node has booted or is fenced."},
     {"libcxi", TEXT, AT(libcxi), 0, "libcxi.so.1",
      "HPE's library, by name or path; it is opened when it is needed."},
     {"min_nics", NUMBER, AT(min_nics), 16, "1",
