@@ -115,22 +115,22 @@ static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
 
 static void endpoint__comes_from_argument_environment_default(void **state)
 {
-    struct endpoint endpoint;
+    struct endpoints endpoints;
     struct mcast_error error;
     setenv("MCAST_URL", "https://other:1", 1);
-    assert_int_equal(endpoint_find(&endpoint, "/a.sock", &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), "/a.sock");
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), "https://other:1");
+    assert_int_equal(endpoints_find(&endpoints, "/a.sock", &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), "/a.sock");
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), "https://other:1");
     setenv("MCAST_URL", "nonsense", 1);
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), MCAST_USAGE);
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), MCAST_USAGE);
     assert_int_equal(strncmp(error.text, "MCAST_URL: ", 11), 0);
     setenv("MCAST_URL", "", 1);
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), MCAST_DEFAULT_SOCKET);
     unsetenv("MCAST_URL");
-    assert_int_equal(endpoint_find(&endpoint, NULL, NULL), 0);
-    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+    assert_int_equal(endpoints_find(&endpoints, NULL, NULL), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), MCAST_DEFAULT_SOCKET);
 }
 
 UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__takes_hosts),
