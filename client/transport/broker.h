@@ -98,9 +98,9 @@ enum {
     /* One of several that opens no connection, or opens one and says nothing, is given up after
      * this, or after its part of the request's time if that is less; and when no other could serve
      * the request, after that. */
-    HASTY_CONNECT_MS = 300,
-    HASTY_ANSWER_MS = 10000,
-    PATIENT_CONNECT_MS = 1500,
+    SHORT_CONNECT_MS = 300,
+    SHORT_ANSWER_MS = 10000,
+    LONG_CONNECT_MS = 1500,
     /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
     SILENCE_MS = 45000,
     CAUSE_SIZE = 112,

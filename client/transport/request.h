@@ -65,9 +65,9 @@ typedef void request_fn(struct request *request);
  * once more after them, for longer. */
 struct round {
     unsigned asked;  /* a bit for each: not to be asked (again) */
-    unsigned hasty;  /* of these, were given up early */
+    unsigned cut;    /* of these, were given up early */
     unsigned failed; /* of all that were asked */
-    bool patient;    /* those are being asked once more */
+    bool again;      /* those are being asked once more */
     bool later;      /* what one of them said, or did not, may be otherwise soon (mcast_later) */
 };
 

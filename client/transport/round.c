@@ -20,21 +20,20 @@ static int64_t least(int64_t one, int64_t other)
 
 /* How long this one of several is waited for. The time that the broker itself may take for the
  * answer (wait_ms) is not shared among them. */
-static void set_patience(const struct broker *broker, struct request *request, int64_t now)
+static void set_times(const struct broker *broker, struct request *request, int64_t now)
 {
     const unsigned count = broker->peer.endpoints.count;
     const struct call *call = &request->call;
     const int64_t limit_ms =
         request->limit_ms > 0 ? request->limit_ms - call->wait_ms : REQUEST_TIMEOUT_MS;
-    const bool patient = request->round.patient;
+    const bool again = request->round.again;
     if (count == 1) {
         request->connect_ms = REQUEST_CONNECT_MS;
         return;
     }
-    request->connect_ms =
-        least(patient ? PATIENT_CONNECT_MS : HASTY_CONNECT_MS, limit_ms / count + 1);
-    if (!patient)
-        request->give_up_ms = now + call->wait_ms + least(HASTY_ANSWER_MS, limit_ms / count + 1);
+    request->connect_ms = least(again ? LONG_CONNECT_MS : SHORT_CONNECT_MS, limit_ms / count + 1);
+    if (!again)
+        request->give_up_ms = now + call->wait_ms + least(SHORT_ANSWER_MS, limit_ms / count + 1);
     else if (call->each)
         request->give_up_ms = now + REQUEST_TIMEOUT_MS;
 }
@@ -48,7 +47,7 @@ void round_choose(struct broker *broker, struct request *request, int64_t now)
         chosen = endpoints_next(all->count, chosen, -1, request->round.asked);
     assert(chosen < all->count);
     request->endpoint = &all->list[chosen];
-    set_patience(broker, request, now);
+    set_times(broker, request, now);
 }
 
 void round_found(struct broker *broker, const struct request *request)
@@ -132,12 +131,12 @@ bool round_goes_on(struct broker *broker, struct request *request, int64_t now)
     round->asked |= bit;
     round->failed |= bit;
     round->later |= mcast_later(&request->error, NULL);
-    if (!answered && !round->patient && now >= request->connect_by_ms)
-        round->hasty |= bit;
+    if (!answered && !round->again && now >= request->connect_by_ms)
+        round->cut |= bit;
     unsigned next = endpoints_next(all->count, here, hint, round->asked);
-    if (next == all->count && round->hasty && !round->patient) {
-        round->patient = true;
-        round->asked = ~round->hasty;
+    if (next == all->count && round->cut && !round->again) {
+        round->again = true;
+        round->asked = ~round->cut;
         next = endpoints_next(all->count, here, hint, round->asked);
     }
     const bool over = next == all->count || now >= request->deadline_ms;
