@@ -103,7 +103,7 @@ enum {
     LONG_CONNECT_MS = 1500,
     /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
     SILENCE_MS = 45000,
-    CAUSE_SIZE = 112,
+    CAUSE_SIZE = 120,
 };
 
 struct broker {

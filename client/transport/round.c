@@ -82,7 +82,8 @@ static int note_cause(struct broker *broker, const struct request *request)
     else if ((hint = endpoints_index(&broker->peer.endpoints, leader)) >= 0)
         snprintf(cause, CAUSE_SIZE, "%s", error->word);
     else
-        snprintf(cause, CAUSE_SIZE, "%.20s, and %.60s is not in this list", error->word, leader);
+        snprintf(cause, CAUSE_SIZE, "%.20s: the leader %.60s is not in this list", error->word,
+                 leader);
     return hint;
 }
 
