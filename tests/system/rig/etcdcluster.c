@@ -13,6 +13,7 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -23,8 +24,12 @@ enum {
     PORT_FIRST = 10000,
 };
 
+struct port {
+    int number, claim;
+};
+
 struct member {
-    int client, peer; /* ports */
+    struct port client, peer;
     char name[16], url[TEXT_SIZE], peer_url[TEXT_SIZE], data[TEXT_SIZE], log[TEXT_SIZE];
     struct process *process; /* NULL: killed */
     long log_begins;         /* where what this process wrote begins */
@@ -75,8 +80,23 @@ static bool port_is_free(int port)
     return bound;
 }
 
-/* Free at this moment. Another test may take it before etcd does: see etcdcluster_create. */
-static int draw_port(void)
+/* Of two tests at a time only one gets the port: this name can be bound once. The descriptor that
+ * keeps it, or -1. */
+static int claim_port(int port)
+{
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "mcast-etcdcluster-%d", port);
+    if (fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof name) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Free at this moment. A program that is not of the rig may take it before etcd does. */
+static void draw_port(struct port *port)
 {
     const unsigned span = (unsigned)(end_of_ports() - PORT_FIRST);
     unsigned random;
@@ -84,10 +104,20 @@ static int draw_port(void)
     for (;;) {
         if (getrandom(&random, sizeof random, 0) != sizeof random)
             abort();
-        const int port = PORT_FIRST + (int)(random % span);
-        if (port_is_free(port))
-            return port;
+        port->number = PORT_FIRST + (int)(random % span);
+        if ((port->claim = claim_port(port->number)) < 0)
+            continue;
+        if (port_is_free(port->number))
+            return;
+        close(port->claim);
     }
+}
+
+static void release_port(struct port *port)
+{
+    if (port->claim > 0)
+        close(port->claim);
+    port->claim = 0;
 }
 
 static void draw_ports(struct etcdcluster *cluster)
@@ -97,13 +127,14 @@ static void draw_ports(struct etcdcluster *cluster)
 
     for (unsigned i = 0; i < cluster->count; i++) {
         struct member *member = &cluster->members[i];
-        member->client = draw_port();
-        do
-            member->peer = draw_port();
-        while (member->peer == member->client);
-        snprintf(member->url, sizeof member->url, "%s://127.0.0.1:%d", scheme, member->client);
+        release_port(&member->client);
+        release_port(&member->peer);
+        draw_port(&member->client);
+        draw_port(&member->peer);
+        snprintf(member->url, sizeof member->url, "%s://127.0.0.1:%d", scheme,
+                 member->client.number);
         snprintf(member->peer_url, sizeof member->peer_url, "%s://127.0.0.1:%d", scheme,
-                 member->peer);
+                 member->peer.number);
         endpoints +=
             (size_t)snprintf(cluster->endpoints + endpoints, sizeof cluster->endpoints - endpoints,
                              "%s%s", i > 0 ? ", " : "", member->url);
@@ -344,8 +375,11 @@ void etcdcluster_destroy(struct etcdcluster *cluster)
     if (!cluster)
         return;
     kill_all(cluster);
-    for (unsigned i = 0; i < cluster->count; i++)
+    for (unsigned i = 0; i < cluster->count; i++) {
         plainhttp_destroy(cluster->members[i].http);
+        release_port(&cluster->members[i].client);
+        release_port(&cluster->members[i].peer);
+    }
     folder_destroy(cluster->folder);
     free(cluster);
 }
@@ -368,7 +402,7 @@ const char *etcdcluster_url(const struct etcdcluster *cluster, unsigned member)
 
 int etcdcluster_port(const struct etcdcluster *cluster, unsigned member)
 {
-    return member_of((struct etcdcluster *)cluster, member)->client;
+    return member_of((struct etcdcluster *)cluster, member)->client.number;
 }
 
 const char *etcdcluster_endpoints(const struct etcdcluster *cluster)
