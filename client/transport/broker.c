@@ -221,8 +221,11 @@ static bool is_retried(struct broker *broker, struct request *request, int64_t n
         return true;
     if (left <= 0 || request->streamed || !mcast_later(&request->error, &after_ms))
         return false;
-    if (elsewhere)
-        after_ms = 0; /* what each asked for is for those who know no other */
+    if (elsewhere) { /* what each asked for is for those who know no other */
+        after_ms = 0;
+        if (broker->later.last_ms > ROUND_PAUSE_MS / 2)
+            broker->later.last_ms = ROUND_PAUSE_MS / 2;
+    }
     if (left < later_after(after_ms))
         return false;
     pause_before_retry(broker, request, after_ms, now);

@@ -101,6 +101,7 @@ enum {
     SHORT_CONNECT_MS = 300,
     SHORT_ANSWER_MS = 10000,
     LONG_CONNECT_MS = 1500,
+    ROUND_PAUSE_MS = 300, /* the longest before all are asked again: a new leader is soon found */
     /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
     SILENCE_MS = 45000,
     CAUSE_SIZE = 120,
@@ -135,7 +136,7 @@ struct broker {
  * that is among them; and how long it is waited for. */
 void round_choose(struct broker *broker, struct request *request, int64_t now);
 
-/* The request was answered, so this is the one that leads. */
+/* The request was answered: unless the answer is of the kind below, by the one that leads. */
 void round_found(struct broker *broker, const struct request *request);
 
 /* Whether the error says nothing of what was asked but that this broker is not to be asked: it does

@@ -52,7 +52,8 @@ void round_choose(struct broker *broker, struct request *request, int64_t now)
 
 void round_found(struct broker *broker, const struct request *request)
 {
-    broker->peer.endpoints.current = index_of(broker, request);
+    if (!round_is_elsewhere(&request->error))
+        broker->peer.endpoints.current = index_of(broker, request);
 }
 
 bool round_is_elsewhere(const struct mcast_error *error)
