@@ -104,7 +104,7 @@ enum {
     ROUND_PAUSE_MS = 300, /* the longest before all are asked again: a new leader is soon found */
     /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
     SILENCE_MS = 45000,
-    CAUSE_SIZE = 120,
+    CAUSE_SIZE = 160,
 };
 
 struct broker {

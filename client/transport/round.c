@@ -83,8 +83,7 @@ static int note_cause(struct broker *broker, const struct request *request)
     else if ((hint = endpoints_index(&broker->peer.endpoints, leader)) >= 0)
         snprintf(cause, CAUSE_SIZE, "%s", error->word);
     else
-        snprintf(cause, CAUSE_SIZE, "%.20s: the leader %.60s is not in this list", error->word,
-                 leader);
+        snprintf(cause, CAUSE_SIZE, "%.20s: the leader %.100s is not listed", error->word, leader);
     return hint;
 }
 
@@ -99,11 +98,12 @@ static void explain_round(const struct broker *broker, struct request *request)
     struct mcast_error error = request->error;
     char list[sizeof error.text - 144] = "";
     size_t length = 0;
-    const int share = (int)(sizeof list / all->count) - 3;
+    unsigned left = (unsigned)__builtin_popcount(told);
     for (unsigned i = 0; i < all->count; i++) {
         char one[ENDPOINT_BASE_MAX + CAUSE_SIZE];
         if (!(told & 1U << i))
             continue;
+        const int share = (int)((sizeof list - length) / left--) - 3;
         snprintf(one, sizeof one, "%s: %s", endpoint_name(&all->list[i]), broker->causes[i]);
         length += (size_t)snprintf(list + length, sizeof list - length, "%s%.*s",
                                    length > 0 ? "; " : "", share, one);

@@ -118,17 +118,17 @@ static void several__without_a_hint_each_is_asked(void **state)
 static void several__a_hint_outside_the_list_is_not_followed(void **state)
 {
     struct several several;
+    char named[48];
     struct fakebroker *evil = fakebroker_create(answers, SIZE(answers));
     begin(&several);
+    snprintf(named, sizeof named, "not-leader: the leader %s", fakebroker_url(evil));
     fakebroker_stand_by(several.fakes[0], fakebroker_url(evil));
     fakebroker_lead(several.fakes[1]);
     assert_int_equal(mcast_set_token(several.handle, "s3cr3t", NULL), 0);
     expect_status(&several, 0);
     expect_asked(&several, STATUS, 1, 1, 0);
     fakebroker_stand_by(several.fakes[1], NULL);
-    expect_failure(
-        &several, "not-leader",
-        (const char *[]){fakebroker_url(evil) + strlen("unix:"), "is not in this list", NULL});
+    expect_failure(&several, "not-leader", (const char *[]){named, NULL});
     assert_int_equal(fakebroker_connections(evil), 0);
     fakebroker_destroy(evil);
     end(&several);
