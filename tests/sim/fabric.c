@@ -88,7 +88,9 @@ void fabric_rewound(struct sim *sim)
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         object->unknown &= !rewind_has_again(sim, object->name);
-        if (object->number == 0 || model_entry(&sim->model, object->number))
+        bool known = model_entry(&sim->model, object->number) && /* but that it was asked for? */
+                     rewind_has_again(sim, object->name);
+        if (object->number == 0 || known)
             continue;
         object->number = 0;
         object->returned = true;
@@ -359,8 +361,8 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by && object->forgotten_by->active && object->forgotten_by->named &&
-             !object->forgotten_by->told &&
-             edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
+             !object->forgotten_by->told && call->must_spare &&
+             edge_gave_up(&sim->edge, object->name))
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }
 

@@ -160,7 +160,8 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
 }
 
 /* F3: services of a reservation that is over, and may be in nobody else's hands. */
-void hosts_heard(struct sim *sim, const struct request *request, const struct told *told)
+void hosts_heard(struct sim *sim, const struct request *request, const struct told *told,
+                 uint64_t batch)
 {
     struct host *host = request->host;
     const struct host_report *said = &request->report;
@@ -174,10 +175,13 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
         said->number != host->number || said->epoch != sim->model.epoch)
         return;
+    unsigned before = host->kept_count;
     host->kept_count = 0;
     for (unsigned i = 0; i < said->vni_count; i++)
         if (model_nobody_has(sim, said->vnis[i], told->number))
             host->kept[host->kept_count++] = said->vnis[i];
+    if (host->kept_count > before)
+        host->kept_batch = batch;
     if (host->kept_count > 0 && told->kind != ANSWER_REPORTED && host->present)
         sim_fail(sim, "F3", "node %s still has VNI %u, nobody else has it, and it was answered: %s",
                  host->name, host->kept[0], answer_word(told->kind));
@@ -688,6 +692,14 @@ static const struct node_record *on_disk(const struct sim *sim, const struct hos
 static bool has_services(const struct node_record *node)
 {
     return node->state == NODE_LINGERING || node->state == NODE_CREATED;
+}
+
+void hosts_died(struct sim *sim, uint64_t durable)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++)
+            if (sim->rm.jobs[i]->hosts[at].kept_batch > durable)
+                sim->rm.jobs[i]->hosts[at].kept_count = 0;
 }
 
 void hosts_rewound(struct sim *sim)

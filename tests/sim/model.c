@@ -469,6 +469,7 @@ void model_died(struct sim *sim, uint64_t durable)
     struct model *model = &sim->model;
     size_t kept = 0;
     asks_died(sim, durable);
+    hosts_died(sim, durable);
     for (size_t at = 0; at < model->count; at++) {
         struct entry *e = model->entries[at];
         if (undone(e->born_batch, durable) && !e->told) {
