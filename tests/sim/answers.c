@@ -217,13 +217,11 @@ static void report_answered(struct sim *sim, const struct request *request, cons
                             uint64_t batch)
 {
     struct entry *e = model_at(sim, request->report.number);
-    if (e && (e->job != request->job || request->report.epoch != e->epoch)) {
-        e->crowded |= e->job == request->job && told->kind == ANSWER_REPORTED;
+    if (e && (e->job != request->job || request->report.epoch != e->epoch))
         e = NULL; /* its number has been given out again */
-    }
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
-    bool no_place = told->kind == ANSWER_INVALID && e && e->crowded;
+    bool no_place = told->kind == ANSWER_INVALID && e && rewind_gave(sim, e);
     if (e && told->kind == ANSWER_REPORTED && !e->reported_batch)
         e->reported_batch = batch;
     if (request->report.epoch != sim->model.epoch)

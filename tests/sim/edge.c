@@ -609,36 +609,21 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
     step(sim, &event);
 }
 
-static const struct reservation *newest_of(const struct edge *edge, const char *name)
+bool edge_gave_up(const struct edge *edge, const char *name)
 {
     char cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
-    bool known = edge->core && fm_name_split(name, cluster, &job);
-    return known ? core_find(edge->core, cluster, job) : NULL;
-}
-
-bool edge_gave_up(const struct edge *edge, const char *name)
-{
-    const struct reservation *r = newest_of(edge, name);
+    if (!edge->core || !fm_name_split(name, cluster, &job))
+        return true;
+    const struct reservation *r = core_find(edge->core, cluster, job);
     return !r || r->hwcoll != HWCOLL_WANTED;
-}
-
-bool edge_must_spare(const struct sim *sim, const char *name, uint64_t number)
-{
-    char cluster[CLUSTER_NAME_MAX + 1];
-    const char *id;
-    const struct reservation *r = newest_of(&sim->edge, name);
-    const struct job *job = fm_name_split(name, cluster, &id) ? rm_find(sim, cluster, id) : NULL;
-    bool own = r && r->number == number && r->state == JOB_ACTIVE && r->hwcoll != HWCOLL_RESERVED &&
-               r->fm_side != FM_SIDE_NOTHING;
-    return job && job->named && !own;
 }
 
 bool edge_forgot(const struct edge *edge, const char *name)
 {
     char cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
-    return edge->core && fm_name_split(name, cluster, &job) && !newest_of(edge, name);
+    return edge->core && fm_name_split(name, cluster, &job) && !core_find(edge->core, cluster, job);
 }
 
 void edge_jobpoll_done(struct sim *sim, const struct core_event *event)

@@ -76,9 +76,6 @@ void edge_piece(struct sim *sim, struct core_event *event); /* some of such a li
 
 /* Whether nobody waits any more for the reserve of that name. */
 bool edge_gave_up(const struct edge *edge, const char *name);
-/* Whether a RELEASE of that reservation that leaves now must spare what a lost ledger made: a list
- * has named the job, and no try of an active reservation here can have made it. */
-bool edge_must_spare(const struct sim *sim, const char *name, uint64_t number);
 
 /* The broker runs, and has nothing of the job any more: what appears under its name now must stay.
  * Before, it may be deleted by name with what was there. */

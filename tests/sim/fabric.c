@@ -94,7 +94,7 @@ void fabric_rewound(struct sim *sim)
             continue;
         object->number = 0;
         object->returned = true;
-        if (fm_name_split(object->name, cluster, &job))
+        if (fm_name_split(object->name, cluster, &job) && !rewind_deletes(sim, object->name))
             object->forgotten_by = rm_find(sim, cluster, job);
         fabric_is_alien(sim, object->name);
     }
@@ -361,8 +361,8 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by && object->forgotten_by->active && object->forgotten_by->named &&
-             !object->forgotten_by->told && call->must_spare &&
-             edge_gave_up(&sim->edge, object->name))
+             !object->forgotten_by->told && call->unwanted &&
+             edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }
 

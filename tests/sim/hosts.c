@@ -605,10 +605,12 @@ static struct host *named(struct sim *sim, const char *name)
     return host_at(sim, sim->rm.jobs[job], index);
 }
 
-/* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
+/* Nothing of what the broker waits for is left there or yet to come, and it cannot say so, or has
+ * nobody to. */
 static bool is_to_be_fenced(const struct sim *sim, const struct host *host)
 {
     return !host->present && !host->dead && host->outbox_count == 0 && host->prologs == 0 &&
+           sim->now_ms > host->job->launches.arrives_ms &&
            (host->untellable || sim->rewind.done || sim->profile.config.vni_hold_ms < 0);
 }
 
@@ -710,7 +712,7 @@ void hosts_rewound(struct sim *sim)
             const struct node_record *heard = on_disk(sim, host, host->heard_number);
             const struct node_record *now = on_disk(sim, host, host->number);
             host->heard_clean = host->kept_count = 0;
-            if (!heard || !has_services(heard))
+            if (!heard || heard->state != host->heard_state || !has_services(heard))
                 host->heard_number = 0;
             host->misheard = now && !has_services(now) ? host->number : 0;
         }

@@ -31,8 +31,6 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint64_t reported_batch; /* a node's report of it was taken; 0: none was */
 
     bool regranted; /* more than once: which life a node speaks of cannot be told */
-    bool crowded;   /* the ledger went back and gave its number again: a node that reported of the
-                       lost one was taken for one of its own, of which the last finds no place */
 
     bool told;                      /* a client was told of it: its VNIs are in somebody's hands */
     char token[TOLD_TOKEN_MAX + 1]; /* … and this token of its multicast addresses; "": none */

@@ -157,7 +157,7 @@ void wire_send(struct sim *sim, const struct word *word)
     strcpy(call->step, word->u.call.step);
     strcpy(call->shown, word->u.call.shown);
     strcpy(call->name, word->u.call.name);
-    call->must_spare = edge_must_spare(sim, call->name, call->number);
+    call->unwanted = edge_gave_up(&sim->edge, call->name);
     call->next = sim->wire.calls;
     if (call->next)
         call->next->prev = call;

@@ -29,7 +29,7 @@ struct wire_call {
     char token[TOLD_TOKEN_MAX + 1];
     uint32_t addresses;
     uint64_t number;
-    bool must_spare;                   /* RELEASE: edge_must_spare, when it left */
+    bool unwanted;                     /* when it left, no reserve of that name waited */
     char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE */
     unsigned tree;                     /* END_TREE */
     char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up: the token; "": the login */
