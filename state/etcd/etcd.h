@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "base/error.h"
+#include "core/leader/leader.h"
+#include "state/store.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A ledger that several brokers share (B7), on etcd 3.4 or newer through its JSON gateway: the
+ * questions about who leads, and the store of the one who does (docs/high-availability.md).
+ *
+ * Each of the two has a thread and a connection of its own, so that no request to etcd runs on the
+ * owner's thread, and a slow commit delays no keepalive. Like a store, a struct etcd has one owner
+ * and is used from one thread. */
+
+struct etcd_options {
+    const char *const *endpoints;     /* base URLs of the members, "https://m1:2379" */
+    size_t endpoint_count;            /* from 1 */
+    const char *prefix;               /* of all keys: "/mcastd/elcap", without a slash at its end */
+    const char *ca, *cert, *key;      /* PEM files, or NULL */
+    const char *user, *password_file; /* only where etcd's own authentication is on; or NULL */
+    const char *key_file;             /* seals secrets: the same key on all brokers */
+    const char *advertise;            /* URL at which clients reach this broker when it leads */
+    int64_t lease_ms;
+};
+
+struct etcd;
+
+/* Copies the options and reads the files that they name; sends nothing. NULL with a sentence. */
+struct etcd *etcd_open(const struct etcd_options *options, struct error *err);
+
+/* Other endpoints, certificates or passwords from the next request on (a reload); prefix, key_file
+ * and lease_ms stay. 0, or a code with a sentence and nothing changed. */
+int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct error *err);
+
+/* Ends its threads, at the latest when the request under way has ended; frees. The store, if any,
+ * is closed before. NULL is allowed. */
+void etcd_close(struct etcd *etcd);
+
+/* Asks the cluster one question of core/leader; the one before must have been answered. Each is
+ * tried once, at one member; a try that fails moves on to the next member for the next question.
+ * LEADER_RESIGN and LEADER_TEST are questions like the others. */
+void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms);
+
+/* Readable when etcd_take_answer has something. Owned by etcd. */
+int etcd_fd(const struct etcd *etcd);
+
+struct etcd_answer {
+    struct leader_answer answer;
+    char holder_url[256]; /* what the leader advertises; "" when none leads, or not asked */
+    char member[256];     /* the endpoint that was asked */
+    struct error error;   /* why the outcome is LEADER_UNKNOWN or LEADER_REFUSED */
+    int64_t took_us;
+};
+bool etcd_take_answer(struct etcd *etcd, struct etcd_answer *out);
+
+/* The ledger, for the broker that leads by this lease and revision (struct leader). Loads in pages:
+ * store_load returns 1 between them. A commit is tried at one member after the other until it is
+ * answered, or until the deadline of store_etcd_extend: then, and when another broker leads, it
+ * ends with ERROR_NOT_LEADER. ERROR_FULL: etcd has no space (its NOSPACE alarm) and changes nothing
+ * for now. Closed before etcd is. NULL with a sentence. */
+struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revision,
+                              int64_t deadline_ms, struct error *err);
+
+/* The lease holds until then (struct leader, deadline_ms). */
+void store_etcd_extend(struct store *store, int64_t deadline_ms);
