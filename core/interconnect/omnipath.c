@@ -21,8 +21,9 @@ uint32_t omnipath_pkeys_free(const struct core *core)
 {
     const struct idset *pool = &core->config.omnipath.pkeys;
     uint32_t count = 0;
-    for (size_t i = 0; i < IDSET_WORDS; i++)
-        count += (uint32_t)__builtin_popcountll(pool->words[i] & ~core->pkeys_taken.words[i]);
+    for (size_t i = 0; i < IDSET_WORDS && pool->count > 0; i++)
+        if (pool->words[i] != 0)
+            count += (uint32_t)__builtin_popcountll(pool->words[i] & ~core->pkeys_taken.words[i]);
     return count;
 }
 
