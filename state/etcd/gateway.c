@@ -293,7 +293,7 @@ void gateway_release(struct gateway *gateway)
     *gateway = (struct gateway){0};
 }
 
-void gateway_use(struct gateway *gateway, const struct gateway_access *access)
+void gateway_use(struct gateway *gateway, struct gateway_access *access)
 {
     assert(access->count > 0);
     if (gateway->access == access)

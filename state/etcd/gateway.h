@@ -45,7 +45,7 @@ struct gateway_reply {
 };
 
 struct gateway {
-    const struct gateway_access *access;
+    struct gateway_access *access;
     CURL *easy;
     size_t at;           /* of the endpoints */
     struct secret token; /* that the members gave for user and password; or none */
@@ -55,7 +55,7 @@ struct gateway {
 };
 
 /* For a gateway that is all zero, or in use: access is valid until the next one. */
-void gateway_use(struct gateway *gateway, const struct gateway_access *access);
+void gateway_use(struct gateway *gateway, struct gateway_access *access);
 void gateway_release(struct gateway *gateway);
 
 struct gateway_request {
