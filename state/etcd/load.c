@@ -214,9 +214,10 @@ int leading_load(struct store *store, store_each_fn *each, void *arg, struct err
     struct leading *leading = (struct leading *)store;
     struct error own;
     err = err ? err : &own;
-    assert(leading->committer.in_progress == 0 && leading->guard.commit == 0);
+    assert(leading->committer.in_progress == 0);
     if (!leading->loading) {
         leading->loading = true;
+        leading->at = 0;
         committer_task(&leading->committer, run);
         return 1;
     }
@@ -235,5 +236,6 @@ int leading_load(struct store *store, store_each_fn *each, void *arg, struct err
                              : deliver_all(leading, paged[at], page.body, each, arg, err);
     json_decref(page.body);
     recordjson_forget(&leading->json);
+    leading->loading = more;
     return code ? code : more;
 }

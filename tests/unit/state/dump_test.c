@@ -261,7 +261,7 @@ static void dump__of_another_kind_is_refused(void **state)
 {
 #define HEAD(version, schema, key)                                                                 \
     "{\"format\":\"mcastd ledger\",\"version\":" version ",\"schema\":" schema ",\"key\":" key "}" \
-                                                                                               "\n"
+    "\n"
     static const struct {
         const char *head, *words;
         int code;
