@@ -139,8 +139,8 @@ bool wire_number(const json_t *object, const char *name, uint64_t *out)
 {
     const json_t *value = json_object_get(object, name);
     *out = 0;
-    return !value || (json_is_string(value) &&
-                      text_number(json_string_value(value), 10, INT64_MAX, out));
+    return !value ||
+           (json_is_string(value) && text_number(json_string_value(value), 10, INT64_MAX, out));
 }
 
 /* NULL: no base64. */
