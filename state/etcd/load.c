@@ -6,7 +6,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_PATIENCE_MS = 20000 };
+enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS};
@@ -25,7 +25,7 @@ static int fetch(struct leading *leading, const char *path, struct wire *wire, s
 {
     struct gateway_reply reply = {0};
     if (leading_is_copy(leading))
-        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_PATIENCE_MS);
+        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
     int code = leading_insist(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
     wire_release(wire);
     if (code < 0)
@@ -107,7 +107,7 @@ int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
     int code = look_once(leading, err);
     for (int tries = 0; code == 0 && there(leading, AT_REDO); tries++) {
         drop_page(leading);
-        if (tries == COPY_PATIENCE_MS / LOOK_PAUSE_MS)
+        if (tries == COPY_TIMEOUT_MS / LOOK_PAUSE_MS)
             return error_set(err, ERROR_REFUSED,
                              "%s has a commit that was not carried out: start a broker, which does "
                              "that",
