@@ -195,8 +195,8 @@ static int join_brokers(struct broker *broker, struct error *err)
     broker->etcd = etcd_open(&options, err);
     if (!broker->etcd)
         return err->code;
-    broker->leadership =
-        leadership_create(&broker->loop, broker->etcd, config->etcd_lease_ms, &hooks);
+    broker->leadership = leadership_create(&broker->loop, broker->etcd, config->etcd_lease_ms,
+                                           config->advertise, &hooks);
     (void)uv_timer_init(&broker->loop, &broker->step_down);
     broker->step_down.data = broker;
     return 0;

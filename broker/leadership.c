@@ -17,6 +17,7 @@ enum { UNREACHABLE_QUESTIONS = 3 };
 struct leadership {
     struct leader leader;
     struct etcd *etcd;
+    char *url; /* its own */
     struct leadership_hooks hooks;
     struct store *store; /* that it extends the lease of; or NULL */
     uv_timer_t timer;
@@ -158,10 +159,11 @@ static void note_leader(struct leadership *leadership, const struct etcd_answer 
 {
     struct leadership_facts *facts = &leadership->facts;
     const bool own = answer->answer.holder == leadership->leader.lease;
-    if (strcmp(facts->leader, answer->holder_url) == 0 && facts->leaders > 0)
+    const char *url = own ? leadership->url : answer->holder_url;
+    if (strcmp(facts->leader, url) == 0 && facts->leaders > 0)
         return;
     facts->leaders++;
-    (void)snprintf(facts->leader, sizeof facts->leader, "%s", answer->holder_url);
+    (void)snprintf(facts->leader, sizeof facts->leader, "%s", url);
     if (!own && facts->leader[0] != '\0')
         log_line(LOG_NOTICE, "standby: %s leads", facts->leader);
     else if (!own)
@@ -206,10 +208,11 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 /* ---- life ---- */
 
 struct leadership *leadership_create(uv_loop_t *loop, struct etcd *etcd, int64_t lease_ms,
-                                     const struct leadership_hooks *hooks)
+                                     const char *url, const struct leadership_hooks *hooks)
 {
     struct leadership *leadership = memory_zeroed(sizeof *leadership);
     leadership->etcd = etcd;
+    leadership->url = memory_text(url);
     leadership->hooks = *hooks;
     leader_init(&leadership->leader, lease_ms);
     (void)uv_timer_init(loop, &leadership->timer);
@@ -249,8 +252,10 @@ void leadership_resign(struct leadership *leadership)
 static void on_closed(uv_handle_t *handle)
 {
     struct leadership *leadership = handle->data;
-    if (++leadership->handles == 2)
-        free(leadership);
+    if (++leadership->handles < 2)
+        return;
+    free(leadership->url);
+    free(leadership);
 }
 
 void leadership_destroy(struct leadership *leadership)

@@ -25,9 +25,10 @@ struct leadership_hooks {
     void (*resigned)(void *arg);                   /* what leadership_resign began is done */
 };
 
-/* etcd stays the caller's. Never NULL (base/memory.h). */
+/* etcd stays the caller's; url: where clients find this broker while it leads. Never NULL
+ * (base/memory.h). */
 struct leadership *leadership_create(uv_loop_t *loop, struct etcd *etcd, int64_t lease_ms,
-                                     const struct leadership_hooks *hooks);
+                                     const char *url, const struct leadership_hooks *hooks);
 
 /* The ledger, for the one that has won. leadership_forget_store: before it is closed. NULL with a
  * sentence. */

@@ -96,8 +96,8 @@ static int open_with(void **state, bool several)
     if (several) {
         const struct leadership_hooks hooks = {.arg = &fixture, .won = on_won, .lost = on_lost};
         fakeetcd_open();
-        leadership =
-            leadership_create(&fixture.loop, (struct etcd *)(void *)&fakeetcd, 2000, &hooks);
+        leadership = leadership_create(&fixture.loop, (struct etcd *)(void *)&fakeetcd, 2000,
+                                       "unix:/own", &hooks);
     }
     options.leadership = leadership;
     fixture.engine = engine_create(&options);

@@ -100,7 +100,7 @@ void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms)
     fakeetcd.asked = *ask;
     fakeetcd.questions++;
     if (fakeetcd.automatic)
-        fakeetcd_say(LEADER_OK, ask->lease, "unix:/own");
+        fakeetcd_say(LEADER_OK, ask->lease, "");
 }
 
 int etcd_fd(const struct etcd *etcd)

@@ -49,7 +49,8 @@ static int open_stand(void **state)
     assert_int_equal(uv_loop_init(&stand.loop), 0);
     fakeetcd_open();
     const struct leadership_hooks hooks = {&stand, on_won, on_lost, on_refused, on_resigned};
-    stand.leadership = leadership_create(&stand.loop, (struct etcd *)&fakeetcd, 2000, &hooks);
+    stand.leadership =
+        leadership_create(&stand.loop, (struct etcd *)&fakeetcd, 2000, "unix:/own", &hooks);
     *state = &stand;
     return 0;
 }
