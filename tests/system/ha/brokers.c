@@ -193,8 +193,8 @@ static bool succeeds(void *arg)
     return status == wish->status;
 }
 
-void brokers_insist(struct brokers *brokers, const char *method, const char *path, const char *body,
-                    int status)
+void brokers_retry(struct brokers *brokers, const char *method, const char *path, const char *body,
+                   int status)
 {
     struct wish wish = {
         .brokers = brokers, .word = method, .path = path, .body = body, .status = status};

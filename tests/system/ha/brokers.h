@@ -49,6 +49,6 @@ void brokers_await_log(const struct brokers *brokers, unsigned broker, const cha
 /* One call: its status. reply is to be released. */
 int brokers_call(struct brokers *brokers, unsigned broker, const char *method, const char *path,
                  const char *body, struct plainhttp_reply *reply);
-/* Repeats it at whichever leads until the status is this one. */
-void brokers_insist(struct brokers *brokers, const char *method, const char *path, const char *body,
-                    int status);
+/* Repeats it at the one that leads until the status is this one. */
+void brokers_retry(struct brokers *brokers, const char *method, const char *path, const char *body,
+                   int status);
