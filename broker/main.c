@@ -4,6 +4,7 @@
 
 #include "base/roff.h"
 #include "broker/broker.h"
+#include "broker/dump.h"
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 #include "broker/service/hostcheck.h"
@@ -29,6 +30,7 @@ struct options {
     int (*task)(const struct options *options); /* returns the exit status; NULL: all is done */
     const char *config_path;
     const char *user; /* of the service; NULL: not named (serviceuser.h) */
+    const char *file; /* of a task that has one */
     int log_level;    /* -1: as configured */
 };
 
@@ -218,6 +220,28 @@ static int print_node_launch_key(const struct options *options)
     return rc;
 }
 
+static int move_ledger(const struct options *options,
+                       int how(const struct config *, const char *file, struct error *))
+{
+    struct error err = {0};
+    struct config *config = load_as_service(options, NULL, print_faults_only);
+    const int rc = config ? how(config, options->file, &err) : ERROR_INVALID;
+    if (config && rc < 0)
+        fprintf(stderr, "mcastd: %s\n", err.text);
+    config_destroy(config);
+    return rc < 0 ? EXIT_FAILURE : 0;
+}
+
+static int export_ledger(const struct options *options)
+{
+    return move_ledger(options, dump_export);
+}
+
+static int import_ledger(const struct options *options)
+{
+    return move_ledger(options, dump_import);
+}
+
 static int run_service(const struct options *options)
 {
     sigset_t hangup;
@@ -235,7 +259,7 @@ static const struct {
     const char *value; /* NULL: takes none; "[USER]": may take one */
     char letter;
     const char *sentence;
-    int (*task)(const struct options *options); /* NULL: none; its value is the user */
+    int (*task)(const struct options *options); /* NULL: none; its value is a user or a file */
 } rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")",
      NULL},
@@ -249,6 +273,10 @@ static const struct {
      "make [broker] launch_key_file; add its next key; or use that one", rotate_launch_key},
     {"node-launch-key", "[USER]", 'N', "print what nodes need of it, for their launch_key",
      print_node_launch_key},
+    {"export", "FILE", 'E', "write the ledger to a new FILE, or to - (standard output), and exit",
+     export_ledger},
+    {"import", "FILE", 'I', "make a ledger of such a FILE where there is none yet, and exit",
+     import_ledger},
     {"help-config", NULL, 'H', "explain every key of the configuration", NULL},
     {"sample-config", NULL, 'S', "print a configuration to begin with", NULL},
     {"version", NULL, 'V', "print the version", NULL},
@@ -336,7 +364,7 @@ static int apply_option(struct options *options, int letter, const char *value)
         if (rows[i].letter != letter || !rows[i].task)
             continue;
         options->task = rows[i].task;
-        options->user = value;
+        *(rows[i].value[0] == '[' ? &options->user : &options->file) = value;
         return 0;
     }
     switch (letter) {

@@ -139,9 +139,8 @@ bool wire_number(const json_t *object, const char *name, uint64_t *out)
 {
     const json_t *value = json_object_get(object, name);
     *out = 0;
-    return !value || (json_is_string(value) &&
-                      strlen(json_string_value(value)) == json_string_length(value) &&
-                      text_number(json_string_value(value), 10, INT64_MAX, out));
+    return !value ||
+           (json_is_string(value) && text_number(json_string_value(value), 10, INT64_MAX, out));
 }
 
 /* NULL: no base64. */

@@ -135,6 +135,26 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
     return statefile_watch_begin(&sqlite->watch, sqlite->path, err);
 }
 
+/* What a broker may have open. One transaction, so that all tables are of one moment. */
+static int open_copy(struct sqlite *sqlite, const char *key_file, struct error *err)
+{
+    int version = 0, code;
+    keep_log_on_close(sqlite, true);
+    sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
+    if ((code = schema_check(sqlite->db, sqlite->path, &version, err)))
+        return code;
+    if (version < SCHEMA_VERSION)
+        return error_set(err, ERROR_VERSION,
+                         "%s was written by an older mcastd (schema %d, this one has %d): start "
+                         "this mcastd with it once, which brings it up",
+                         sqlite->path, version, SCHEMA_VERSION);
+    if ((code = sqlite_sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file,
+                                    err)) ||
+        (code = sqlite_execute(sqlite->db, "PRAGMA cell_size_check=ON; BEGIN", sqlite->path, err)))
+        return code;
+    return quick_check(sqlite->db, sqlite->path, err);
+}
+
 static int open_memory(struct sqlite *sqlite, struct error *err)
 {
     assert(sqlite->lock < 0);
@@ -143,30 +163,47 @@ static int open_memory(struct sqlite *sqlite, struct error *err)
     return code ? code : schema_upgrade(sqlite->db, sqlite->path, 0, err);
 }
 
-static int open_parts(struct sqlite *sqlite, const char *file, const char *key_file,
+/* live: NULL: to be written to; else set if another process has it open. */
+static int lock_file(struct sqlite *sqlite, bool *live, struct error *err)
+{
+    int code = sqlite->lock = statefile_lock(sqlite->path, err);
+    assert(sqlite->path);
+    if (live && code == ERROR_REFUSED) {
+        *live = true;
+        return 0;
+    }
+    return code < 0 || (code = statefile_prepare(sqlite->path, err)) < 0
+               ? code
+               : wal_check(sqlite->path, err);
+}
+
+static int open_parts(struct sqlite *sqlite, const char *file, const char *key_file, bool *live,
                       struct error *err)
 {
     assert(sqlite->path && !sqlite->db);
-    int code = 0;
-    if (key_file && ((code = sqlite->lock = statefile_lock(sqlite->path, err)) < 0 ||
-                     (code = statefile_prepare(sqlite->path, err)) < 0 ||
-                     (code = wal_check(sqlite->path, err)) < 0))
+    int code = key_file ? lock_file(sqlite, live, err) : 0;
+    if (code < 0)
         return code;
-    int rc = sqlite3_open_v2(file, &sqlite->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+    /* A copy alone with the file leaves no log behind, by which it would be missed if it moved. */
+    const bool shared = live && *live;
+    const int mode = shared ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    int rc = sqlite3_open_v2(file, &sqlite->db, mode | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
-    code = key_file ? open_file(sqlite, key_file, err) : open_memory(sqlite, err);
+    code = live       ? open_copy(sqlite, key_file, err)
+           : key_file ? open_file(sqlite, key_file, err)
+                      : open_memory(sqlite, err);
     if (code ||
         (code = sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err)) ||
-        (code = committer_start(&sqlite->committer, "state", write_batch, err)))
+        (code = live ? 0 : committer_start(&sqlite->committer, "state", write_batch, err)))
         return code;
-    keep_log_on_close(sqlite, false);
+    keep_log_on_close(sqlite, shared);
     return 0;
 }
 
-/* Takes path. file: as SQLite names it. key_file NULL: in memory. */
-static struct store *open_store(char *path, const char *file, const char *key_file,
+/* Takes path. file: as SQLite names it. key_file NULL: in memory. live: as lock_file. */
+static struct store *open_store(char *path, const char *file, const char *key_file, bool *live,
                                 struct error *err)
 {
     assert(path && file);
@@ -184,23 +221,40 @@ static struct store *open_store(char *path, const char *file, const char *key_fi
     sqlite->committer.store.ops = &ops;
     sqlite->path = path;
     sqlite->lock = -1;
-    if (open_parts(sqlite, file, key_file, err) == 0)
+    if (open_parts(sqlite, file, key_file, live, err) == 0)
         return &sqlite->committer.store;
     sqlite_close(&sqlite->committer.store);
     return NULL;
 }
 
-struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
+static struct store *open_ledger(const char *path, const char *key_file, bool *live,
+                                 struct error *err)
 {
     assert(path && key_file);
     char *resolved = statefile_resolve(path);
     if (resolved)
-        return open_store(resolved, resolved, key_file, err);
+        return open_store(resolved, resolved, key_file, live, err);
     (void)error_set(err, ERROR_IO, "cannot open %s: %s", path, strerror(errno));
+    return NULL;
+}
+
+struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err)
+{
+    return open_ledger(path, key_file, NULL, err);
+}
+
+struct store *store_sqlite_open_copy(const char *path, const char *key_file, bool *live,
+                                     struct error *err)
+{
+    assert(live);
+    *live = false;
+    if (access(path, F_OK) == 0)
+        return open_ledger(path, key_file, live, err);
+    (void)error_set(err, ERROR_NOT_FOUND, "%s: %s: there is no ledger", path, strerror(errno));
     return NULL;
 }
 
 struct store *store_memory_open(struct error *err)
 {
-    return open_store(memory_text("the store in memory"), ":memory:", NULL, err);
+    return open_store(memory_text("the store in memory"), ":memory:", NULL, NULL, err);
 }
