@@ -284,8 +284,8 @@ static int check_root_keys(const struct config *config, const struct secret *key
     *there = !secret_none(found);
     if (code == 0 && *there && !secret_equal(found, *keys))
         code = error_set(err, ERROR_REFUSED,
-                         "%s holds other root keys than the exported ledger's: move it away, it "
-                         "is of another ledger",
+                         "%s holds other root keys than the exported ledger's: it is of another "
+                         "ledger, move it away",
                          config->root_key_file);
     secret_wipe(&found);
     return code;
@@ -305,17 +305,15 @@ static int save_root_keys(const struct config *config, const struct secret *text
     return code;
 }
 
-static int fill_ledger(struct import *import, const struct config *config, struct store *store)
+static int fill_ledger(struct import *import, const struct config *config, struct store *store,
+                       bool save_keys)
 {
-    bool there;
     if (!is_empty(&import->found))
         return error_set(import->err, ERROR_REFUSED,
                          "%s is not empty: import into a new ledger; move this one away, with its "
                          "-wal and -shm, or set another [state] path",
                          config->state_path);
-    int code = check_root_keys(config, &import->head.keys, &there, import->err);
-    if (code == 0 && !there && !secret_none(import->head.keys))
-        code = save_root_keys(config, &import->head.keys, import->err);
+    const int code = save_keys ? save_root_keys(config, &import->head.keys, import->err) : 0;
     if (code < 0)
         return code;
     struct batch *batch = import->batch;
@@ -342,15 +340,18 @@ static int import_all(struct import *import, const struct config *config, const 
     struct store *store;
     char *text = NULL;
     size_t size = 0;
+    bool there = false; /* the root keys */
     int code = read_input(file, &text, &size, import->err);
     if (code == 0)
         code = take_all(import, config, text, size);
     free(text);
+    if (code == 0)
+        code = check_root_keys(config, &import->head.keys, &there, import->err);
     if (code < 0)
         return code;
     code = open_and_look(config, &store, &import->found, import->err);
     if (code == 0)
-        code = fill_ledger(import, config, store);
+        code = fill_ledger(import, config, store, !there && !secret_none(import->head.keys));
     store_close(store);
     return code == 0 ? verify(import, config) : code;
 }

@@ -116,7 +116,15 @@ static int make_key(const struct options *options)
         return EXIT_FAILURE;
     const char *path = config->state_key_file;
     bool needed = config->store != CONFIG_STORE_MEMORY && stat(path, &there) < 0;
-    int rc = needed ? serviceuser_find(&user, options->user, config, &err) : 0;
+    int rc = 0;
+    if (needed && config->store == CONFIG_STORE_ETCD)
+        rc = error_set(&err, ERROR_REFUSED,
+                       "with store = etcd all brokers need the same: copy %s from another one, or "
+                       "make the first with openssl rand -hex 32, mode 0600, owned by the user of "
+                       "mcastd",
+                       path);
+    else if (needed)
+        rc = serviceuser_find(&user, options->user, config, &err);
     if (rc == 0 && needed)
         rc = seal_key_create(path, user.uid, user.gid, &err);
     if (rc < 0)

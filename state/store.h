@@ -25,8 +25,8 @@ struct store *store_memory_open(struct error *err);
  * docs/state.md has the format. */
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
 
-/* The ledger at path as it is in one moment, for store_load alone: what is on disk stays as it is.
- * *live: a broker has it open, and goes on meanwhile; otherwise none can start before store_close.
+/* The ledger at path as it is in one moment, for store_load alone: nothing is changed in it. *live:
+ * a broker has it open, and goes on meanwhile; otherwise none can start before store_close.
  * Refuses what store_sqlite_open refuses, a missing one, and one of an older schema. The key is
  * there. */
 struct store *store_sqlite_open_copy(const char *path, const char *key_file, bool *live,

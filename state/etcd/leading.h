@@ -68,6 +68,14 @@ int redo_commit(struct leading *leading, const struct changes *changes,
 /* What an earlier leader left: whole parts are carried out, others deleted. */
 int redo_finish(struct leading *leading, struct error *err);
 
+/* Of a ledger that is only read, by a process that does not lead: its guard is empty. The first
+ * look is made when it is opened; *live: a broker leads. */
+static inline bool leading_is_copy(const struct leading *leading)
+{
+    return leading->guard.revision == 0;
+}
+int leading_look_at_copy(struct leading *leading, bool *live, struct error *err);
+
 /* The operations of store.h (load.c). */
 int leading_load(struct store *store, store_each_fn *each, void *arg, struct error *err);
 void leading_refuse(struct store *store, struct error *err);

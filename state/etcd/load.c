@@ -4,8 +4,9 @@
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
-enum { PAGE_ANSWER_MAX = 64 << 20 };
+enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS};
@@ -14,7 +15,8 @@ static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_RESERVATION, RE
 enum {
     SINGLES = sizeof singles / sizeof *singles,
     PAGED = sizeof paged / sizeof *paged,
-    AT_REDO = ETCD_LOOKS + SINGLES, /* of the first look's operations */
+    AT_REDO = ETCD_LOOKS + SINGLES, /* of the first look's operations, */
+    AT_LEADER,                      /* and the last one */
 };
 
 /* ---- the thread ---- */
@@ -22,6 +24,8 @@ enum {
 static int fetch(struct leading *leading, const char *path, struct wire *wire, struct error *err)
 {
     struct gateway_reply reply = {0};
+    if (leading_is_copy(leading))
+        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
     int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
     wire_release(wire);
     if (code < 0)
@@ -46,7 +50,8 @@ static int look_once(struct leading *leading, struct error *err)
     struct wire wire;
     wire_start(&wire);
     wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &leader, NULL, leading->guard.revision);
+    if (!leading_is_copy(leading))
+        wire_if_created(&wire, &leader, NULL, leading->guard.revision);
     wire_list(&wire, "],\"success\":[");
     etcd_look(leading->etcd, &wire);
     for (size_t i = 0; i < SINGLES; i++) {
@@ -54,6 +59,7 @@ static int look_once(struct leading *leading, struct error *err)
         wire_range(&wire, &key, NULL, 1);
     }
     wire_any(&wire, &redo, &redo_end);
+    wire_any(&wire, &leader, NULL);
     wire_add(&wire, "]}");
     int code = fetch(leading, "/v3/kv/txn", &wire, err);
     const json_t *body = leading->page.body;
@@ -62,24 +68,55 @@ static int look_once(struct leading *leading, struct error *err)
     if (!json_is_true(json_object_get(body, "succeeded")))
         return error_set(err, ERROR_NOT_LEADER, "another broker leads");
     if ((code = etcd_judge(leading->etcd, body, 0, err)) == 1)
-        code = error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
+        code = leading_is_copy(leading)
+                   ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
+                   : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
     if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
         code = error_set(err, ERROR_IO, "etcd does not tell its revision");
     return code;
 }
 
-static int fetch_first(struct leading *leading, struct error *err)
+/* Whether there is a key in the answer to this operation of the first look. */
+static bool there(const struct leading *leading, size_t at)
 {
     struct wire_kv kv;
-    int code = look_once(leading, err);
-    const int left = code ? 0 : wire_kv(wire_ranged(leading->page.body, AT_REDO), 0, &kv);
-    if (left != 1)
-        return code;
+    if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
+        return false;
     wire_kv_release(&kv);
+    return true;
+}
+
+static void drop_page(struct leading *leading)
+{
     json_decref(leading->page.body);
     leading->page.body = NULL;
+}
+
+static int fetch_first(struct leading *leading, struct error *err)
+{
+    int code = look_once(leading, err);
+    if (code || !there(leading, AT_REDO))
+        return code;
+    drop_page(leading);
     code = redo_finish(leading, err);
     return code ? code : look_once(leading, err);
+}
+
+int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
+{
+    int code = look_once(leading, err);
+    for (int tries = 0; code == 0 && there(leading, AT_REDO); tries++) {
+        drop_page(leading);
+        if (tries == COPY_TIMEOUT_MS / LOOK_PAUSE_MS)
+            return error_set(err, ERROR_REFUSED,
+                             "%s has a commit that was not carried out: start a broker, which does "
+                             "that",
+                             leading->etcd->name);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_PAUSE_MS * 1000000L}, NULL);
+        code = look_once(leading, err);
+    }
+    *live = code == 0 && there(leading, AT_LEADER);
+    return code;
 }
 
 static int fetch_page(struct leading *leading, struct error *err)
@@ -218,11 +255,13 @@ int leading_load(struct store *store, store_each_fn *each, void *arg, struct err
     if (!leading->loading) {
         leading->loading = true;
         leading->at = 0;
-        committer_task(&leading->committer, run);
+        if (!leading_is_copy(leading)) {
+            committer_task(&leading->committer, run);
+            return 1;
+        }
+    } else if (!worker_reported(&leading->committer.worker)) {
         return 1;
     }
-    if (!worker_reported(&leading->committer.worker))
-        return 1;
     struct page page = leading->page;
     const size_t at = leading->at;
     *err = page.error;

@@ -22,6 +22,8 @@ enum {
 static int end_leading(struct leading *leading, struct error *err, const char *why)
 {
     leading->deposed = true;
+    if (leading_is_copy(leading))
+        return error_set(err, ERROR_IO, "cannot read %s: %s", leading->etcd->name, why);
     return error_set(err, ERROR_NOT_LEADER, "%s; nothing more is written to %s", why,
                      leading->etcd->name);
 }
@@ -29,7 +31,10 @@ static int end_leading(struct leading *leading, struct error *err, const char *w
 int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
                   struct gateway_reply *reply, struct error *err)
 {
-    char why[ERROR_TEXT_SIZE] = "this broker's lease is over";
+    const char *over =
+        leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
+    char why[ERROR_TEXT_SIZE];
+    (void)snprintf(why, sizeof why, "%s", over);
     int64_t try_ms = leading->try_ms;
     if (wire->out)
         wire_finish(wire);
@@ -41,7 +46,7 @@ int leading_retry(struct leading *leading, const char *path, struct wire *wire, 
                                  try_ms < left_ms ? try_ms : left_ms);
         if (reply->end != GATEWAY_UNKNOWN || reply->too_long)
             return 0;
-        (void)snprintf(why, sizeof why, "this broker's lease is over: %.200s", reply->error.text);
+        (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         if (tries % leading->gateway.access->count == 0) /* it may take them longer */
             try_ms *= 2;
@@ -233,8 +238,9 @@ void store_etcd_extend(struct store *store, int64_t deadline_ms)
     atomic_store(&leading->deadline_ms, deadline_ms);
 }
 
-struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revision,
-                              int64_t deadline_ms, struct error *err)
+/* guard: all zero for a copy. */
+static struct leading *open_ledger(struct etcd *etcd, const struct commit_guard *guard,
+                                   int64_t deadline_ms, struct error *err)
 {
     static const struct store_ops ops = {
         .load = leading_load,
@@ -248,19 +254,36 @@ struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revisi
     };
     struct leader times;
     struct leading *leading = memory_zeroed(sizeof *leading);
-    assert(lease > 0 && revision > 0);
     leader_init(&times, etcd->lease_ms);
     leading->committer.store.ops = &ops;
     leading->etcd = etcd;
     leading->json.sealing = &etcd->sealing;
-    leading->guard = (struct commit_guard){.lease = lease, .revision = revision};
+    leading->guard = *guard;
     leading->counters.kind = RECORD_COUNTERS;
     leading->try_ms = leader_try_ms(&times);
     leading->part_bytes = PART_BYTES;
     leading->limit = PAGE_RECORDS;
     atomic_store(&leading->deadline_ms, deadline_ms);
     if (committer_start(&leading->committer, "ledger", write_batch, err) == 0)
-        return &leading->committer.store;
+        return leading;
+    leading_close(&leading->committer.store);
+    return NULL;
+}
+
+struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revision,
+                              int64_t deadline_ms, struct error *err)
+{
+    const struct commit_guard guard = {.lease = lease, .revision = revision};
+    assert(lease > 0 && revision > 0);
+    struct leading *leading = open_ledger(etcd, &guard, deadline_ms, err);
+    return leading ? &leading->committer.store : NULL;
+}
+
+struct store *store_etcd_open_copy(struct etcd *etcd, bool *live, struct error *err)
+{
+    struct leading *leading = open_ledger(etcd, &(struct commit_guard){0}, 0, err);
+    if (!leading || leading_look_at_copy(leading, live, err) == 0)
+        return leading ? &leading->committer.store : NULL;
     leading_close(&leading->committer.store);
     return NULL;
 }

@@ -139,6 +139,7 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
 static int open_copy(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
     int version = 0, code;
+    keep_log_on_close(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);
     if ((code = schema_check(sqlite->db, sqlite->path, &version, err)))
         return code;
@@ -183,7 +184,9 @@ static int open_parts(struct sqlite *sqlite, const char *file, const char *key_f
     int code = key_file ? lock_file(sqlite, live, err) : 0;
     if (code < 0)
         return code;
-    const int mode = live ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+    /* A copy alone with the file leaves no log behind, by which it would be missed if it moved. */
+    const bool shared = live && *live;
+    const int mode = shared ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
     int rc = sqlite3_open_v2(file, &sqlite->db, mode | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
@@ -195,7 +198,7 @@ static int open_parts(struct sqlite *sqlite, const char *file, const char *key_f
         (code = sqlite_rows_init(&sqlite->rows, sqlite->db, sqlite->path, &sqlite->sealing, err)) ||
         (code = live ? 0 : committer_start(&sqlite->committer, "state", write_batch, err)))
         return code;
-    keep_log_on_close(sqlite, live);
+    keep_log_on_close(sqlite, shared);
     return 0;
 }
 

@@ -321,6 +321,7 @@ static void copy__keeps_brokers_away_and_changes_nothing(void **state)
     struct fixture *fixture = *state;
     struct error err = {0};
     struct stat before, after;
+    char log[128];
     bool live = true;
     fixture_open(fixture);
     fill(fixture->store);
@@ -337,6 +338,8 @@ static void copy__keeps_brokers_away_and_changes_nothing(void **state)
     store_close(copy);
     assert_int_equal(stat(fixture->path, &after), 0);
     assert_int_equal(before.st_mtim.tv_nsec, after.st_mtim.tv_nsec);
+    snprintf(log, sizeof log, "%s-wal", fixture->path);
+    assert_int_equal(access(log, F_OK), -1);
     fixture_open(fixture);
     assert_ledger(fixture->store, everything);
 }
