@@ -25,6 +25,13 @@ struct store *store_memory_open(struct error *err);
  * docs/state.md has the format. */
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
 
+/* The ledger at path as it is in one moment, for store_load alone: nothing is changed in it. *live:
+ * a broker has it open, and goes on meanwhile; otherwise none can start before store_close.
+ * Refuses what store_sqlite_open refuses, a missing one, and one of an older schema. The key is
+ * there. */
+struct store *store_sqlite_open_copy(const char *path, const char *key_file, bool *live,
+                                     struct error *err);
+
 /* Whether the ledger at path may hold secrets that only its key opens: false when there is no
  * ledger or no secret in it. Writes nothing: any user may call it while a broker runs. */
 bool store_sqlite_sealed(const char *path);

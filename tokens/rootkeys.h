@@ -22,6 +22,7 @@ enum {
     ROOTKEY_SIZE = 32,
     ROOTKEY_ID_SIZE = 8,
     ROOTKEYS_MAX = 16,
+    ROOTKEYS_TEXT_SIZE = 2048,
 };
 
 struct rootkey {
@@ -35,7 +36,16 @@ struct rootkeys {
     struct rootkey keys[ROOTKEYS_MAX];
 };
 
-/* Creates a file with one key; arguments and errors as guardedfile_create. */
+/* The file's text, which ends with a NUL; its length. To be wiped. */
+size_t rootkeys_format(const struct rootkeys *keys, char text[ROOTKEYS_TEXT_SIZE]);
+
+/* Reads it; text ends with a NUL at length, and is changed. The number of the line that is wrong,
+ * from 1; 0: none. The keys are to be wiped in either case. */
+size_t rootkeys_parse(char *text, size_t length, struct rootkeys *keys);
+
+/* Creates a file with these keys, or with a new one; arguments and errors as guardedfile_create. */
+int rootkeys_save(const char *path, const struct rootkeys *keys, uid_t owner, gid_t group,
+                  struct error *err);
 int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, struct error *err);
 
 /* ERROR_NOT_FOUND: there is no such file. ERROR_REFUSED: others may read or change it.

@@ -245,6 +245,15 @@ static inline int write_line(void *arg, const struct record *record)
     return 0;
 }
 
+/* store_load, until all was loaded. */
+static inline int load_all(struct store *store, store_each_fn *each, void *arg, struct error *err)
+{
+    int code;
+    while ((code = store_load(store, each, arg, err)) == 1)
+        await_readable(store);
+    return code;
+}
+
 /* Every record that the store loads, a line each; free it. */
 static inline char *ledger_text(struct store *store)
 {
@@ -253,7 +262,7 @@ static inline char *ledger_text(struct store *store)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct error err = {0};
-    int code = store_load(store, write_line, out, &err);
+    int code = load_all(store, write_line, out, &err);
     fclose(out);
     if (code)
         fail_msg("load: %s", err.text);
