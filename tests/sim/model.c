@@ -456,6 +456,7 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_FACTS:
     case RECORD_NODE:
     case RECORD_SUM:
+    case RECORD_ROOT_KEYS:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;
