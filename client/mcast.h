@@ -471,6 +471,10 @@ MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
 MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                           struct mcast_error *error);
 
+/* Of several brokers, the one that leads lets another lead, and starts again as a standby: for
+ * maintenance. Refused by a broker that is alone. */
+MCAST_API int mcast_step_down(struct mcast *handle, struct mcast_error *error);
+
 /* ---- For holders of a job's token ------------------------------------------------------------ */
 
 /* The reservation that the token is for; with its environment only for the fabric manager's session

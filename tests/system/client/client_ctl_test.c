@@ -95,8 +95,9 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     static const char *const commands[] = {
-        "reserve", "release", "show",  "list",        "env",   "sync",    "fence", "events",
-        "status",  "doctor",  "token", "accept-loss", "claim", "cleanup", "check", "nodes-clean"};
+        "reserve", "release", "show",   "list",        "env",      "sync",
+        "fence",   "events",  "status", "doctor",      "token",    "accept-loss",
+        "claim",   "cleanup", "check",  "nodes-clean", "step-down"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
