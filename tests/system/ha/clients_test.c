@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-enum { PATIENCE_MS = 60000, COUNT = 40 };
+enum { RETRY_MS = 60000, COUNT = 40 };
 
 static struct etcdcluster *cluster;
 static struct brokers brokers;
@@ -48,7 +48,7 @@ static struct mcast *open_handle(unsigned first)
     char list[300];
     snprintf(list, sizeof list, "%s, %s", brokers.socket[first], brokers.socket[1 - first]);
     assert_int_equal(mcast_open(&handle, list, NULL), 0);
-    assert_int_equal(mcast_set_retry_timeout(handle, PATIENCE_MS, NULL, NULL, NULL), 0);
+    assert_int_equal(mcast_set_retry_timeout(handle, RETRY_MS, NULL, NULL, NULL), 0);
     return handle;
 }
 
@@ -178,7 +178,7 @@ static void requests__in_flight_are_answered_by_the_next_leader(void **state)
     struct mcast_request request = MCAST_REQUEST_INIT;
     struct heard heard = {0};
     char job[16];
-    assert_int_equal(mcast_set_timeout(handle, PATIENCE_MS, NULL), 0);
+    assert_int_equal(mcast_set_timeout(handle, RETRY_MS, NULL), 0);
     assert_int_equal(mcast_async_open(&async, handle, MCAST_RETRY_TIMEOUT, NULL), 0);
     struct pollfd fd = {.fd = mcast_async_fd(async), .events = POLLIN};
     request.cluster = "elcap";
@@ -190,7 +190,7 @@ static void requests__in_flight_are_answered_by_the_next_leader(void **state)
         assert_int_equal(mcast_async_reserve(async, &request, hear, &heard, NULL, NULL), 0);
     }
     while (heard.times < COUNT) {
-        assert_int_equal(poll(&fd, 1, PATIENCE_MS), 1);
+        assert_int_equal(poll(&fd, 1, RETRY_MS), 1);
         mcast_async_dispatch(async);
         if (heard.times > 0 && brokers.processes[0])
             brokers_kill(&brokers, 0);

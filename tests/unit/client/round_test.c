@@ -115,6 +115,7 @@ static void round__follows_a_hint(void **state)
     scene.broker.peer.endpoints.current = 1;
     choose(&scene, NOW);
     assert_true(standby(&scene, "unix:/1"));
+    assert_string_equal(scene.broker.causes[1], "not-leader");
     assert_int_equal(scene.broker.peer.endpoints.current, 0); /* so that others do, too */
     assert_string_equal(choose(&scene, NOW), "/1");
     end(&scene);
@@ -211,6 +212,27 @@ static void round__says_what_each_did(void **state)
     end(&scene);
 }
 
+static bool distrusted(struct scene *scene)
+{
+    scene->request.trouble = (struct trouble){.kind = TROUBLE_DISTRUST, .words = "self-signed"};
+    fault_set_word(&scene->request.error, MCAST_UNREACHABLE, "tls", "set cacert");
+    return round_goes_on(&scene->broker, &scene->request, NOW);
+}
+
+/* Nothing will be otherwise soon: the next step is what counts. */
+static void round__keeps_the_next_step(void **state)
+{
+    struct scene scene;
+    begin(&scene, "/1,/2");
+    choose(&scene, NOW);
+    assert_true(distrusted(&scene));
+    choose(&scene, NOW);
+    assert_false(distrusted(&scene));
+    assert_string_equal(scene.request.error.word, "tls");
+    assert_string_equal(scene.request.error.text, "set cacert; nor /1: self-signed");
+    assert_false(mcast_later(&scene.request.error, NULL));
+}
+
 static void round__knows_whom_to_leave(void **state)
 {
     static const struct {
@@ -257,5 +279,5 @@ UNIT_MAIN(cmocka_unit_test(round__one_broker_has_all_the_time),
           cmocka_unit_test(round__gives_the_slow_a_second_chance),
           cmocka_unit_test(round__ends_with_the_time),
           cmocka_unit_test(round__leaves_a_stream_alone),
-          cmocka_unit_test(round__says_what_each_did), cmocka_unit_test(round__knows_whom_to_leave),
-          cmocka_unit_test(round__remembers_who_led))
+          cmocka_unit_test(round__says_what_each_did), cmocka_unit_test(round__keeps_the_next_step),
+          cmocka_unit_test(round__knows_whom_to_leave), cmocka_unit_test(round__remembers_who_led))
