@@ -48,6 +48,7 @@ static void held__is_too_much_beyond_thrice_what_is_free(void **state)
     assert_true(held_too_much(&held, UID, 4, POOL));
     assert_false(held_too_much(&held, OTHER_UID, 0, POOL));
     assert_false(held_too_much(&held, UID, 0, 16 * 13));
+    assert_false(held_too_much(&held, UID, 3, 12)); /* it is of a former pool */
     held_release(&held);
 }
 
