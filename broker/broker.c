@@ -359,6 +359,10 @@ static int create_engine(struct broker *broker, struct error *err)
         return err->code;
     }
     options.bearers = broker->bearers;
+    if (broker->leadership) {
+        keyring_share(broker->keyring);
+        options.keyring = broker->keyring;
+    }
     config_files_stat(broker->reload.config);
     broker->engine = engine_create(&options);
     return 0;

@@ -2,6 +2,7 @@
 #include "broker/dump.h"
 
 #include "base/memory.h"
+#include "broker/ledger.h"
 #include "core/core.h"
 #include "state/dump.h"
 #include "tokens/guardedfile.h"
@@ -11,7 +12,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/sha.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -72,23 +72,20 @@ static int write_out(const char *file, const char *text, size_t size, struct err
                : error_set(err, ERROR_IO, "cannot write to standard output: %s", strerror(errno));
 }
 
-static int export_store(const struct config *config, struct sealing *sealing,
-                        struct dump_head *head, const char *file, struct error *err)
+static int export_ledger(struct ledger *ledger, struct sealing *sealing, struct dump_head *head,
+                         const char *file, struct error *err)
 {
     struct tm now;
     const time_t seconds = time(NULL);
     size_t size;
     (void)strftime(head->made, sizeof head->made, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&seconds, &now));
     (void)snprintf(head->mcastd, sizeof head->mcastd, "%s", MCAST_VERSION);
-    (void)snprintf(head->from, sizeof head->from, "%s", config->state_path);
-    struct store *store =
-        store_sqlite_open_copy(config->state_path, config->state_key_file, &head->live, err);
-    if (!store)
-        return err->code;
+    (void)snprintf(head->from, sizeof head->from, "%s", ledger->name);
     /* While the ledger cannot change, if no broker runs. */
-    int code = read_root_keys(config->root_key_file, &head->keys, err);
-    char *text = code == 0 ? dump_write(store, sealing, head, &size, err) : NULL;
-    store_close(store);
+    int code = read_root_keys(ledger->config->root_key_file, &head->keys, err);
+    if (code < 0)
+        return code;
+    char *text = dump_write(ledger->store, sealing, head, &size, err);
     code = text ? write_out(file, text, size, err) : err->code;
     free(text);
     return code;
@@ -98,9 +95,14 @@ int dump_export(const struct config *config, const char *file, struct error *err
 {
     struct sealing sealing = {0};
     struct dump_head head = {0};
+    struct ledger ledger;
     int code = open_sealing(&sealing, config, config->state_path, err);
-    if (code == 0)
-        code = export_store(config, &sealing, &head, file, err);
+    if (code == 0) {
+        code = ledger_open_copy(&ledger, config, &head.live, err);
+        if (code == 0)
+            code = export_ledger(&ledger, &sealing, &head, file, err);
+        ledger_close(&ledger);
+    }
     if (code == 0)
         (void)fprintf(stderr, "mcastd: exported %zu records of %s%s\n", head.records, head.from,
                       head.live ? "; a broker runs with it and goes on, so this is a backup" : "");
@@ -147,22 +149,14 @@ struct import {
     struct dump_head head;
     struct core *core; /* what a broker would load */
     struct batch *batch;
+    struct record counters;
+    uint64_t last_number, last_seq; /* of the records */
     struct fingerprint expected, found;
     struct error *err;
 };
 
-static void add_prune_and_gone(struct batch *batch, uint64_t last_number, uint64_t last_seq)
-{
-    const struct record prune = {.kind = RECORD_PRUNE, .u.prune = last_seq},
-                        gone = {.kind = RECORD_GONE, .u.gone = last_number};
-    batch_add(batch, &prune);
-    if (last_number > 0)
-        batch_add(batch, &gone);
-}
-
 /* A ledger that has gone on since is to be treated as a backup that is put back (docs/state.md):
- * what it does not know may be there. Counters are raised by what deletes, and nothing is there yet
- * that these could delete. */
+ * what it does not know may be there. */
 static int take_record(void *arg, const struct record *given)
 {
     struct import *import = arg;
@@ -172,14 +166,36 @@ static int take_record(void *arg, const struct record *given)
     if (record.kind == RECORD_COUNTERS) {
         if (import->head.live && record.u.counters.last_number > 0)
             record.u.counters.last_number += NUMBERS_LOST;
-        add_prune_and_gone(import->batch, record.u.counters.last_number,
-                           record.u.counters.last_seq);
+        import->counters = record;
     } else {
         batch_add(import->batch, &record);
     }
+    if (record.kind == RECORD_RESERVATION)
+        import->last_number = record.u.reservation.number;
+    if (record.kind == RECORD_EVENT)
+        import->last_seq = record.u.event.seq;
     add_to_fingerprint(&import->expected, &record);
     const int code = core_load(import->core, &record, import->err);
     return code < 0 ? error_prefix(import->err, "%s", import->name) : 0;
+}
+
+/* Counters follow from what is kept and deleted. Nothing is deleted here: it is not there. */
+static int add_counters(struct import *import)
+{
+    const uint64_t number = import->counters.u.counters.last_number,
+                   seq = import->counters.u.counters.last_seq;
+    const struct record gone = {.kind = RECORD_GONE, .u.gone = number},
+                        prune = {.kind = RECORD_PRUNE, .u.prune = seq};
+    if (import->last_number > number || import->last_seq > seq ||
+        (import->last_seq > 0 && import->last_seq < seq))
+        return error_set(import->err, ERROR_CORRUPT,
+                         "%s is damaged (its counters do not fit its records): export again",
+                         import->name);
+    if (import->last_number < number)
+        batch_add(import->batch, &gone);
+    if (import->last_seq < seq)
+        batch_add(import->batch, &prune);
+    return 0;
 }
 
 /* All of it in memory, and checked as a broker would check it at its start. */
@@ -190,6 +206,8 @@ static int take_all(struct import *import, const struct config *config, const ch
     int code = open_sealing(&sealing, config, import->name, import->err);
     if (code == 0)
         code = dump_read(text, size, &sealing, &import->head, take_record, import, import->err);
+    if (code == 0)
+        code = add_counters(import);
     if (code == 0 && (code = core_check_load(import->core, import->err)) < 0)
         code = error_prefix(import->err, "%s", import->name);
     sealing_release(&sealing);
@@ -248,33 +266,6 @@ static bool is_empty(const struct fingerprint *found)
     return same(found, &empty);
 }
 
-static int open_and_look(const struct config *config, struct store **store,
-                         struct fingerprint *found, struct error *err)
-{
-    *store = store_sqlite_open(config->state_path, config->state_key_file, err);
-    return *store ? store_load(*store, find_record, found, err) : err->code;
-}
-
-static void on_done(void *arg, const struct commit_result *result, struct batch *failed)
-{
-    *(struct commit_result *)arg = *result;
-    batch_destroy(failed);
-}
-
-/* Takes the batch. */
-static int commit(struct store *store, struct batch *batch, struct error *err)
-{
-    struct commit_result result = {.code = 1};
-    store_commit(store, batch, on_done, &result);
-    while (result.code > 0) {
-        struct pollfd done = {.fd = store_fd(store), .events = POLLIN};
-        (void)poll(&done, 1, -1);
-        store_dispatch(store);
-    }
-    *err = result.error;
-    return result.code;
-}
-
 /* Tokens of the ledger before would fit jobs that have other numbers here. */
 static int check_root_keys(const struct config *config, const struct secret *keys, bool *there,
                            struct error *err)
@@ -305,39 +296,41 @@ static int save_root_keys(const struct config *config, const struct secret *text
     return code;
 }
 
-static int fill_ledger(struct import *import, const struct config *config, struct store *store,
-                       bool save_keys)
+static int fill_ledger(struct import *import, struct ledger *ledger, bool save_keys)
 {
-    if (!is_empty(&import->found))
-        return error_set(import->err, ERROR_REFUSED,
-                         "%s is not empty: import into a new ledger; move this one away, with its "
-                         "-wal and -shm, or set another [state] path",
-                         config->state_path);
-    const int code = save_keys ? save_root_keys(config, &import->head.keys, import->err) : 0;
-    if (code < 0)
+    int code = ledger_load(ledger, find_record, &import->found, import->err);
+    if (code == 0 && !is_empty(&import->found))
+        code = error_set(import->err, ERROR_REFUSED,
+                         "%s is not empty: import into a new ledger; %s", ledger->name,
+                         ledger->etcd ? "set another [state] prefix, or delete what is below it"
+                                      : "move this one away, with its -wal and -shm, or set "
+                                        "another [state] path");
+    if (code == 0 && save_keys)
+        code = save_root_keys(ledger->config, &import->head.keys, import->err);
+    if (code < 0 || batch_size(import->batch) == 0)
         return code;
     struct batch *batch = import->batch;
     import->batch = NULL;
-    return commit(store, batch, import->err);
+    return ledger_commit(ledger, batch, import->err);
 }
 
-static int verify(struct import *import, const struct config *config)
+static int verify(struct import *import, struct ledger *ledger)
 {
-    struct store *store;
     import->found = (struct fingerprint){0};
-    int code = open_and_look(config, &store, &import->found, import->err);
-    store_close(store);
+    int code = ledger_reopen(ledger, import->err);
+    if (code == 0)
+        code = ledger_load(ledger, find_record, &import->found, import->err);
     if (code == 0 && !same(&import->expected, &import->found))
         code = error_set(import->err, ERROR_CORRUPT,
-                         "%s does not hold what was imported: look for errors of its disk, move it "
-                         "away and import again",
-                         config->state_path);
+                         "%s does not hold what was imported: look for errors of its disk, and "
+                         "import into another one",
+                         ledger->name);
     return code;
 }
 
 static int import_all(struct import *import, const struct config *config, const char *file)
 {
-    struct store *store;
+    struct ledger ledger;
     char *text = NULL;
     size_t size = 0;
     bool there = false; /* the root keys */
@@ -349,11 +342,15 @@ static int import_all(struct import *import, const struct config *config, const 
         code = check_root_keys(config, &import->head.keys, &there, import->err);
     if (code < 0)
         return code;
-    code = open_and_look(config, &store, &import->found, import->err);
+    code = ledger_open(&ledger, config, import->err);
     if (code == 0)
-        code = fill_ledger(import, config, store, !there && !secret_none(import->head.keys));
-    store_close(store);
-    return code == 0 ? verify(import, config) : code;
+        code = fill_ledger(import, &ledger,
+                           config->root_key_file[0] != '\0' && !there &&
+                               !secret_none(import->head.keys));
+    if (code == 0)
+        code = verify(import, &ledger);
+    ledger_close(&ledger);
+    return code;
 }
 
 int dump_import(const struct config *config, const char *file, struct error *err)
@@ -364,8 +361,8 @@ int dump_import(const struct config *config, const char *file, struct error *err
                             .err = err};
     int code = import_all(&import, config, file);
     if (code == 0)
-        (void)fprintf(stderr, "mcastd: imported %zu records of %s, exported at %s, into %s%s\n",
-                      import.head.records, import.head.from, import.head.made, config->state_path,
+        (void)fprintf(stderr, "mcastd: imported %zu records of %s, exported at %s%s\n",
+                      import.head.records, import.head.from, import.head.made,
                       import.head.live
                           ? "; that ledger went on: go on as after restoring a backup, "
                             "share/doc/mcastd/state.md"

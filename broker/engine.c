@@ -224,6 +224,17 @@ int engine_configure(struct engine *engine, const struct config *config, bool ke
     return 0;
 }
 
+static void save_record(void *journal, const struct record *record)
+{
+    journal_save(journal, record);
+}
+
+void engine_save_keys(struct engine *engine)
+{
+    assert(engine->role == ROLE_LEADER);
+    keyring_save(engine->options.keyring, save_record, engine->journal);
+}
+
 void engine_after_saved(struct engine *engine, uint64_t ticket)
 {
     engine->tickets++;
@@ -342,6 +353,8 @@ static int load_record(void *arg, const struct record *record)
         engine->options.loading(engine->options.loading_arg, engine->loaded);
     if (engine->options.bearers)
         bearers_follow(engine->options.bearers, record);
+    if (record->kind == RECORD_ROOT_KEYS)
+        return keyring_load(engine->options.keyring, record, loading->err);
     return core_load(engine->core, record, loading->err);
 }
 
@@ -362,6 +375,8 @@ static void lead(struct engine *engine)
     core_set_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
     core_start(engine->core, engine_now_ms(engine));
     apply_effects(engine);
+    if (engine->options.keyring && !keyring_loaded(engine->options.keyring))
+        engine_save_keys(engine);
     engine->stepping = false;
     journal_flush(engine->journal);
 }

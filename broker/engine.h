@@ -4,6 +4,7 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
+#include "broker/keyring.h"
 #include "broker/leadership.h"
 #include "broker/turn.h"
 #include "core/core.h"
@@ -45,6 +46,7 @@ struct engine_options {
     struct store *store;           /* the engine closes it; NULL: engine_use_store gives it */
     struct leadership *leadership; /* NULL: this broker is alone, and leads */
     struct bearers *bearers;       /* follows what is loaded and saved; NULL: none does */
+    struct keyring *keyring;       /* that is shared, in the ledger; NULL: none is */
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
@@ -72,6 +74,9 @@ int engine_configure(struct engine *engine, const struct config *config, bool ke
 /* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
  * sent before this returns. */
 void engine_step(struct engine *engine, struct core_event *event);
+
+/* Saves the root keys of options.keyring, with what is unsaved now. */
+void engine_save_keys(struct engine *engine);
 
 /* Lets the listener send the answer of the ticket, which it has already, when everything that is
  * unsaved now is saved: for answers to reads. May call listener.send before it returns. */

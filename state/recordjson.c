@@ -23,6 +23,13 @@ json_t *recordjson_seal(struct sealing *sealing, enum sealed place, uint64_t num
     return json_stringn(text, base64_encode(sealing->sealed[place], (size_t)size, text));
 }
 
+/* The number of what a secret is bound to. */
+static uint64_t sealed_with(const struct record *record)
+{
+    assert(record->kind == RECORD_RESERVATION || record->kind == RECORD_ROOT_KEYS);
+    return record->kind == RECORD_RESERVATION ? record->u.reservation.number : 1;
+}
+
 /* jansson makes no string of what is not UTF-8. */
 static json_t *text_json(const char *text)
 {
@@ -52,7 +59,7 @@ json_t *recordjson_write(const struct recordjson *json, const struct record *rec
             object, column->name,
             number ? json_integer(column_number(column, record))
             : column->type == COLUMN_TOKEN
-                ? recordjson_seal(json->sealing, column->sealed, record->u.reservation.number,
+                ? recordjson_seal(json->sealing, column->sealed, sealed_with(record),
                                   secret_of(column_text(column, record)))
                 : text_json(column_text(column, record)));
     }
@@ -129,8 +136,8 @@ static int read_secret(struct recordjson *json, const struct column *column, con
                        struct record *record, struct error *err)
 {
     struct secret secret;
-    const int code = recordjson_open(json->sealing, column->sealed, record->u.reservation.number,
-                                     value, &secret, err);
+    const int code =
+        recordjson_open(json->sealing, column->sealed, sealed_with(record), value, &secret, err);
     column_set_text(column, record, secret_expose(secret));
     return code == 0 && !column_possible(column, record)
                ? refuse(err, ERROR_CORRUPT, record, column->fault)

@@ -145,7 +145,7 @@ int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
 
 /* -- creating and rotating -- */
 
-static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
+int rootkeys_add(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[keys->count];
     int code = keybytes_draw(key->bytes, sizeof key->bytes, err);
@@ -173,7 +173,7 @@ int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, str
 {
     struct rootkeys keys = {0};
     assert(now >= 0);
-    int code = add_new_key(&keys, now, err);
+    int code = rootkeys_add(&keys, now, err);
     if (code == 0)
         code = rootkeys_save(path, &keys, owner, group, err);
     rootkeys_wipe(&keys);
@@ -216,6 +216,18 @@ static void drop_unneeded_keys(struct rootkeys *keys, int64_t now, rootkeys_need
     keys->count = kept;
 }
 
+int rootkeys_renew(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg,
+                   struct error *err)
+{
+    const int64_t last = rootkeys_current(keys)->made;
+    drop_unneeded_keys(keys, now > last ? now : last, needed, arg);
+    if (keys->count == ROOTKEYS_MAX)
+        return error_set(err, ERROR_FULL,
+                         "all %d root keys are still needed: let jobs end before rotating again",
+                         ROOTKEYS_MAX);
+    return rootkeys_add(keys, now, err);
+}
+
 int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, void *arg,
                     struct error *err)
 {
@@ -226,17 +238,8 @@ int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, v
     if (file < 0)
         return file;
     int code = read_open_file(file, path, &keys, err);
-    if (code == 0) {
-        int64_t last = rootkeys_current(&keys)->made;
-        drop_unneeded_keys(&keys, now > last ? now : last, needed, arg);
-        if (keys.count == ROOTKEYS_MAX)
-            code = error_set(err, ERROR_FULL,
-                             "all %d keys of the root key file %s are still needed: let jobs end "
-                             "before rotating again",
-                             ROOTKEYS_MAX, path);
-    }
     if (code == 0)
-        code = add_new_key(&keys, now, err);
+        code = rootkeys_renew(&keys, now, needed, arg, err);
     if (code == 0)
         code = guardedfile_replace(path, &kind, file, text, rootkeys_format(&keys, text), err);
     OPENSSL_cleanse(text, sizeof text);

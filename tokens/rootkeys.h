@@ -52,6 +52,10 @@ int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, str
  * ERROR_CORRUPT: it is not as this program writes it. ERROR_IO. To be wiped. */
 int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err);
 
+/* A new key, made now (Unix seconds), that signs from here on; behind those that are there, of
+ * which there is room for one. 0, or a code with a sentence. */
+int rootkeys_add(struct rootkeys *keys, int64_t now, struct error *err);
+
 /* Whether tokens of a key may still be in use. replaced: when the next key was made, in Unix
  * seconds. The old key signs until the issuer has read the new file: the callback adds that time.
  */
@@ -61,6 +65,8 @@ typedef bool rootkeys_needed_fn(void *arg, const struct rootkey *key, int64_t re
  * durably, for the file's user and group. Keys in memory stay: read the file again. A file lock
  * serialises rotations. ERROR_FULL: ROOTKEYS_MAX keys are needed, or the disk is full; and what
  * rootkeys_read returns. */
+int rootkeys_renew(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg,
+                   struct error *err); /* in memory */
 int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, void *arg,
                     struct error *err);
 

@@ -24,6 +24,7 @@ static const char *const kinds[RECORD_KINDS] = {
     [RECORD_CLEANED] = "/cleanup/",
     [RECORD_FACTS] = "/facts",
     [RECORD_SUM] = "/sum/",
+    [RECORD_ROOT_KEYS] = "/root-keys",
 };
 
 __attribute__((format(printf, 1, 2))) static struct key format(const char *words, ...)

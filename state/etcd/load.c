@@ -9,7 +9,8 @@
 enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
-static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS};
+static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
+                                           RECORD_ROOT_KEYS};
 static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_RESERVATION, RECORD_NODE,
                                          RECORD_SUM,      RECORD_CLEANUP,     RECORD_EVENT};
 enum {

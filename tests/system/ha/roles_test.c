@@ -5,6 +5,7 @@
 
 #include "tests/system/http/contract.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/testbed.h"
 #include "tests/unit/unit.h"
 
 #include <signal.h>
@@ -319,6 +320,90 @@ static void ledger__of_thousands_is_taken_over(void **state)
     brokers_retry(&brokers, "PUT", path, RESERVE, 200);
 }
 
+/* ---- with a fabric manager ---- */
+
+static bool link_is_up(void *arg)
+{
+    struct plainhttp_reply reply;
+    const unsigned *broker = arg;
+    (void)brokers_call(&brokers, *broker, "GET", "/v1/status", NULL, &reply);
+    const bool up =
+        strcmp(text_of(json_object_get(reply.json, "fabric_manager"), "link"), "up") == 0;
+    plainhttp_reply_release(&reply);
+    return up;
+}
+
+static void await_link(unsigned broker)
+{
+    assert_true(await(link_is_up, &broker, AWAIT_DEADLINE_MS));
+}
+
+/* Asks under a token; what the answer's object says under key goes to out. */
+static int ask_with(unsigned broker, const char *token, const char *method, const char *path,
+                    const char *key, char out[512])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(plainhttp_use_bearer(brokers.clients[broker], token), 0);
+    const int status = brokers_call(&brokers, broker, method, path, NULL, &reply);
+    if (out)
+        (void)snprintf(out, 512, "%s", text_of(reply.json, key));
+    plainhttp_reply_release(&reply);
+    assert_int_equal(plainhttp_use_bearer(brokers.clients[broker], NULL), 0);
+    return status;
+}
+
+/* B3: the root keys are the ledger's, so that each broker takes what another one made; and B6: what
+ * the job has at the fabric manager stays its own. */
+static void tokens__are_good_at_the_next_leader(void **state)
+{
+    static const char mint[] = "/v1/reservation/tokens", own[] = "/v1/reservation";
+    struct testbed *testbed =
+        testbed_create(&(struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM});
+    struct plainhttp_reply reply;
+    char lines[512], session[512], first[512], second[512];
+    (void)state;
+    assert_non_null(testbed);
+    assert_int_equal(testbed_start_fm(testbed), 0);
+    (void)snprintf(lines, sizeof lines,
+                   "[fm]\nurl = %s\nauth = basic\nauthdir = %s\nlink_retry = 50ms\n"
+                   "[hwcoll]\nmin_nodes = 1\naddresses_per_job = 64",
+                   testbed_fm_url(testbed), testbed_folder(testbed));
+    brokers.lines = lines;
+    brokers_start_all(&brokers, 2);
+    await_link(0);
+    assert_int_equal(brokers_call(&brokers, 0, "PUT", JOB, RESERVE, &reply), 201);
+    (void)snprintf(session, sizeof session, "%s",
+                   text_of(json_object_get(reply.json, "env"), "FI_CXI_COLL_MCAST_TOKEN"));
+    assert_string_not_equal(session, "");
+    plainhttp_reply_release(&reply);
+    assert_int_equal(ask_with(0, session, "POST", mint, "token", first), 201);
+    /* A standby knows no token, and says who does. */
+    assert_int_equal(ask_with(1, first, "GET", own, "leader", second), 503);
+    assert_string_equal(second, brokers.socket[0]);
+    brokers_kill(&brokers, 0);
+    brokers_await_role(&brokers, 1, "leader");
+    await_link(1);
+    assert_int_equal(ask_with(1, first, "GET", own, NULL, NULL), 200);
+    assert_int_equal(ask_with(1, session, "GET", own, NULL, NULL), 200);
+    /* A new key, and what is made with it. */
+    assert_int_equal(brokers_call(&brokers, 1, "POST", "/v1/tokens/rotate", NULL, &reply), 200);
+    assert_int_equal(json_integer_value(json_object_get(reply.json, "keys")), 2);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(ask_with(1, session, "POST", mint, "token", second), 201);
+    brokers_start(&brokers, 0);
+    brokers_await_role(&brokers, 0, "standby");
+    brokers_kill(&brokers, 1);
+    brokers_await_role(&brokers, 0, "leader");
+    assert_int_equal(ask_with(0, first, "GET", own, NULL, NULL), 200);
+    assert_int_equal(ask_with(0, second, "GET", own, NULL, NULL), 200);
+    /* In etcd they are sealed. */
+    char *sealed = etcdcluster_get(cluster, "/mcastd/test/root-keys");
+    assert_non_null(sealed);
+    assert_memory_equal(sealed, "{\"keys\":\"", 9);
+    free(sealed);
+    testbed_destroy(testbed);
+}
+
 #define BROKERS_TEST(name) cmocka_unit_test_setup_teardown(name, open_brokers, close_brokers)
 
 UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(standby__says_who_leads),
@@ -330,4 +415,5 @@ UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(standby__says_who_leads),
            BROKERS_TEST(key__is_never_made),
            BROKERS_TEST(brokers__that_start_at_once_are_one_leader),
            BROKERS_TEST(etcd__that_is_away_is_waited_for), BROKERS_TEST(endpoints__are_reloaded),
-           BROKERS_TEST(ledger__of_thousands_is_taken_over))
+           BROKERS_TEST(ledger__of_thousands_is_taken_over),
+           BROKERS_TEST(tokens__are_good_at_the_next_leader))

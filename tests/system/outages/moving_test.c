@@ -2,86 +2,19 @@
 /* A ledger that moves, or comes back from a backup, as a file of mcastd --export (B7): what clients
  * were told is compared afterwards; and what may not be imported is refused with nothing done. */
 
-#include "tests/system/outages/clients.h"
-#include "tests/unit/unit.h"
+#include "tests/system/outages/moving.h"
 
 #include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { JOBS = 24, LATER = 4, NUMBERS_LOST = 1000000 };
-
-static char said[4096]; /* by the last task, on both outputs */
-
-/* mcastd --TASK FILE, and what the shell is to do with its input or output; its exit status. */
-static int run(const struct clients *clients, const char *task, const char *file, const char *how)
-{
-    char command[512], conf[160], path[160];
-    (void)snprintf(command, sizeof command, "%s --config %s --%s %s 2>&1 %s", MCASTD,
-                   clients_file(clients, "mcastd.conf", conf), task,
-                   file[0] == '-' ? file : clients_file(clients, file, path), how);
-    FILE *out = popen(command, "re"); /* NOLINT(cert-env33-c): names of our own */
-    assert_non_null(out);
-    said[fread(said, 1, sizeof said - 1, out)] = '\0';
-    const int status = pclose(out);
-    assert_true(WIFEXITED(status));
-    return WEXITSTATUS(status);
-}
-
-static void assert_runs(const struct clients *clients, const char *task, const char *file,
-                        const char *words)
-{
-    if (run(clients, task, file, "") != 0 || !strstr(said, words))
-        fail_msg("--%s: %s", task, said);
-}
-
-static void assert_refused(const struct clients *clients, const char *task, const char *file,
-                           const char *words)
-{
-    if (run(clients, task, file, "") != 1 || !strstr(said, words))
-        fail_msg("--%s: expected \"%s\": %s", task, words, said);
-}
+enum { NUMBERS_LOST = 1000000 };
 
 static void move_away(const struct clients *clients, const char *name, const char *to)
 {
     char from[160], there[160];
     assert_int_equal(rename(clients_file(clients, name, from), clients_file(clients, to, there)),
                      0);
-}
-
-/* All of the ledger and its root keys; the key file stays. */
-static void lose_ledger(const struct clients *clients)
-{
-    static const char *const names[] = {"state.db-wal", "state.db-shm", "state.db", "root.keys"};
-    char path[160];
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        (void)unlink(clients_file(clients, names[i], path));
-    assert_int_equal(access(path, F_OK), -1);
-}
-
-static char *events_of(const struct clients *clients)
-{
-    struct plainhttp_reply reply;
-    assert_int_equal(
-        plainhttp_call(testbed_http(clients->testbed), "GET", "/v1/events?follow=0", NULL, &reply),
-        200);
-    char *text = strdup(reply.text);
-    plainhttp_reply_release(&reply);
-    assert_non_null(text);
-    return text;
-}
-
-static char *file_text(const struct clients *clients, const char *name)
-{
-    char path[160], *text = NULL;
-    size_t size = 0;
-    FILE *in = fopen(clients_file(clients, name, path), "re");
-    assert_non_null(in);
-    assert_true(getdelim(&text, &size, '\0', in) > 0);
-    (void)fclose(in);
-    return text;
 }
 
 static sqlite3_int64 number_of(const struct clients *clients, const char *sql)
@@ -96,15 +29,6 @@ static sqlite3_int64 number_of(const struct clients *clients, const char *sql)
     sqlite3_finalize(statement);
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     return number;
-}
-
-static void open_with_jobs(struct clients *clients)
-{
-    clients_open(clients, JOBS + LATER);
-    for (uint32_t job = 0; job < JOBS; job++)
-        assert_int_equal(clients_reserve(clients, job), 201);
-    for (uint32_t job = 0; job < JOBS; job += 6)
-        assert_int_equal(clients_release(clients, job), 202);
 }
 
 /* -- moved -- */

@@ -214,6 +214,9 @@ static inline int write_line(void *arg, const struct record *record)
                 record->u.facts.next_vni, record->u.facts.suspect, record->u.facts.boot,
                 (intmax_t)record->u.facts.clock_ms, (intmax_t)record->u.facts.holds_from_ms);
         return 0;
+    case RECORD_ROOT_KEYS:
+        fprintf(out, "root keys %s\n", secret_expose(record->u.root_keys));
+        return 0;
     case RECORD_RESERVATION:
         fprintf(out, "reservation %ju %s-%s\n", (uintmax_t)r->number, r->cluster, r->job);
         return 0;
