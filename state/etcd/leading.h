@@ -41,8 +41,8 @@ struct leading {
 
 /* On the thread. Sends the same until it is answered or the deadline is over: then, and when this
  * store is deposed, ERROR_NOT_LEADER with a sentence. */
-int leading_insist(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
-                   struct gateway_reply *reply, struct error *err);
+int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
+                  struct gateway_reply *reply, struct error *err);
 
 /* The guards of a commit, from "compare" to the beginning of what is done, and its end, with what
  * is read when a guard failed. With a key instead of a commit's number (0), the guards are that the

@@ -27,7 +27,7 @@ static int fetch(struct leading *leading, const char *path, struct wire *wire, s
     struct gateway_reply reply = {0};
     if (leading_is_copy(leading))
         atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
-    int code = leading_insist(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
+    int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
     wire_release(wire);
     if (code < 0)
         return code;
@@ -192,7 +192,7 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
         return code;
     const struct key key = key_of(leading->etcd->prefix, &record);
     if (key.length != kv->key_length || memcmp(key.text, kv->key, key.length) != 0)
-        return error_set(err, ERROR_CORRUPT, "a %s has the key of another one",
+        return error_set(err, ERROR_CORRUPT, "%s with the key of another one",
                          record_columns[kind].word);
     code = check_counted(leading, &record, err);
     return code ? code : each(arg, &record);

@@ -142,7 +142,7 @@ static int first_key(struct leading *leading, const struct key *from, const stru
     wire_list(&wire, "{\"success\":[");
     wire_range(&wire, from, end, 1);
     wire_add(&wire, "]}");
-    int code = leading_insist(leading, "/v3/kv/txn", &wire, PART_ANSWER_MAX, &reply, err);
+    int code = leading_retry(leading, "/v3/kv/txn", &wire, PART_ANSWER_MAX, &reply, err);
     wire_release(&wire);
     if (code < 0)
         return code;

@@ -28,8 +28,8 @@ static int end_leading(struct leading *leading, struct error *err, const char *w
                      leading->etcd->name);
 }
 
-int leading_insist(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
-                   struct gateway_reply *reply, struct error *err)
+int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
+                  struct gateway_reply *reply, struct error *err)
 {
     const char *over =
         leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
@@ -133,7 +133,7 @@ int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commi
                       struct error *err)
 {
     struct gateway_reply reply = {0};
-    int code = leading_insist(leading, "/v3/kv/txn", wire, ETCD_ANSWER_MAX, &reply, err);
+    int code = leading_retry(leading, "/v3/kv/txn", wire, ETCD_ANSWER_MAX, &reply, err);
     wire_release(wire);
     if (code < 0)
         return code;

@@ -252,6 +252,29 @@ static void ctl__not_now_is_4(void **state)
     end(test);
 }
 
+/* B7: one of them leads. */
+static void ctl__several_brokers(void **state)
+{
+    static const struct reply script[] = {{200, NULL, JOB, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    struct fakebroker *standby = fakebroker_create(NULL, 0);
+    char urls[300];
+    fakebroker_stand_by(standby, fakebroker_url(test->fake));
+    snprintf(urls, sizeof urls, "unix:/nonexistent/s, %s,%s", fakebroker_url(standby),
+             fakebroker_url(test->fake));
+    assert_int_equal(RUN("--url", urls, "show", "--cluster", "elcap", "f1"), 0);
+    assert_string_equal(test->err, "");
+    *strrchr(urls, ',') = '\0';
+    assert_int_equal(RUN("--url", urls, "show", "--cluster", "elcap", "f1"), 4);
+    assert_has(test->err,
+               "mcastctl: none of the 2 brokers serves this now (/nonexistent/s: No such");
+    assert_has(test->err, "not-leader: the leader unix:/");
+    assert_int_equal(RUN("--url", "/a,/b,/a", "show", "--cluster", "elcap", "f1"), 2);
+    assert_string_equal(test->err, "mcastctl: URL 3 of the list: /a is named twice\n");
+    fakebroker_destroy(standby);
+    end(test);
+}
+
 static void reserve__sends_the_options(void **state)
 {
     static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
@@ -1001,7 +1024,8 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__without_a_broker_is_4),
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(ctl__not_now_is_4),
-    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(ctl__several_brokers), cmocka_unit_test(reserve__sends_the_options),
+    cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),
