@@ -104,3 +104,18 @@ void authority_write(const struct authority *authority, const struct testcert *t
     gnutls_free(pem);
     gnutls_free(key);
 }
+
+void authority_equip(const char *folder)
+{
+    const struct testcert nameless = {0}; /* etcd takes a name for a user */
+    struct authority authority;
+    char *pem;
+
+    authority_init(&authority, "test authority");
+    pem = authority_pem(&authority);
+    assert_int_equal(folder_write(folder, "ca.pem", 0600, pem), 0);
+    gnutls_free(pem);
+    authority_write(&authority, &nameless, folder, "server");
+    authority_write(&authority, &nameless, folder, "client");
+    authority_release(&authority);
+}

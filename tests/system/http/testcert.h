@@ -30,3 +30,7 @@ char *authority_issue(const struct authority *authority, const struct testcert *
 /* Writes folder/name.pem and folder/name.key, in place of what is there. */
 void authority_write(const struct authority *authority, const struct testcert *testcert,
                      const char *folder, const char *name);
+
+/* Writes what both ends of mutual TLS need, signed by a new authority: ca.pem, server.pem,
+ * server.key, client.pem and client.key, as struct etcdcluster_options wants them. */
+void authority_equip(const char *folder);

@@ -54,6 +54,21 @@ int plainhttp_trust_anyone(struct plainhttp *http)
     return curl_easy_setopt(http->curl, CURLOPT_SSL_VERIFYPEER, 0L) == CURLE_OK ? 0 : -1;
 }
 
+int plainhttp_use_certificate(struct plainhttp *http, const char *ca, const char *cert,
+                              const char *key)
+{
+    return curl_easy_setopt(http->curl, CURLOPT_CAINFO, ca) == CURLE_OK &&
+                   curl_easy_setopt(http->curl, CURLOPT_SSLCERT, cert) == CURLE_OK &&
+                   curl_easy_setopt(http->curl, CURLOPT_SSLKEY, key) == CURLE_OK
+               ? 0
+               : -1;
+}
+
+int plainhttp_set_timeout(struct plainhttp *http, long ms)
+{
+    return curl_easy_setopt(http->curl, CURLOPT_TIMEOUT_MS, ms) == CURLE_OK ? 0 : -1;
+}
+
 int plainhttp_use_bearer(struct plainhttp *http, const char *token)
 {
     curl_easy_setopt(http->curl, CURLOPT_USERPWD, NULL);

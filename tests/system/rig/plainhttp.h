@@ -19,6 +19,10 @@ void plainhttp_destroy(struct plainhttp *http); /* NULL is allowed */
 int plainhttp_use_basic(struct plainhttp *http, const char *user_password);
 /* Takes any certificate: the test steers a server whose certificate is the wrong one. */
 int plainhttp_trust_anyone(struct plainhttp *http);
+/* Trusts this authority only, and shows this certificate. */
+int plainhttp_use_certificate(struct plainhttp *http, const char *ca, const char *cert,
+                              const char *key);
+int plainhttp_set_timeout(struct plainhttp *http, long ms); /* of each call; else a minute */
 int plainhttp_use_bearer(struct plainhttp *http, const char *token);
 
 struct plainhttp_reply {
