@@ -12,5 +12,5 @@ bool quarantine_has_services(const struct reservation *reservation);
 
 /* At the start: whether times in the ledger can be compared with now. */
 void quarantine_compare_clock(struct core *core);
-/* VNIs are about to be quarantined, or a partition key to be held back (S4). */
+/* VNIs are about to be quarantined, or a partition key kept for a while (S4). */
 void quarantine_save_clock(struct core *core);
