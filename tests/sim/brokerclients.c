@@ -77,8 +77,8 @@ static bool is_taken(struct sim *sim, uint32_t at, struct request *request)
     return false;
 }
 
-/* What is true at a moment only is asked of all brokers at once: a list of jobs is no older than the
- * grace period, and a node that is fenced may be used again a moment later. */
+/* What is true at a moment only is asked of all brokers at once: a list of jobs is no older than
+ * the grace period, and a node that is fenced may be used again a moment later. */
 static bool may_wait(const struct request *request)
 {
     return request->kind != REQUEST_SYNC && request->kind != REQUEST_FENCE;

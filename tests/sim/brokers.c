@@ -16,6 +16,7 @@ enum {
     SLOW_MAX_MS = 5000,    /* … and so long before its answers take nearly the time of a try */
     RESTART_MAX_MS = 5000, /* by the service manager */
     TRAVEL_MAX_MS = 40,
+    LOAD_MAX_MS = 1500,
     SOCKET_MS = 100,
     PAUSED_WITH_A_CALL = 8, /* in a thousand calls */
 };
@@ -91,6 +92,7 @@ static void starts(struct sim *sim, void *what, uint64_t life)
         return;
     broker->life++;
     broker->alive = true;
+    broker->loads = false;
     broker->seen_seq = sim->disk.last_seq;
     leader_init(&broker->leader, sim->profile.lease_ms);
     sim_trace(sim, "broker %u: starts as standby", index_of(sim, broker));
@@ -127,10 +129,17 @@ void brokers_died(struct sim *sim)
     ends(sim, broker, 60000);
 }
 
-static void takes_over(struct sim *sim, struct broker *broker)
+/* It has loaded the ledger. */
+static void takes_over(struct sim *sim, void *what, uint64_t life)
 {
+    struct broker *broker = what;
     struct brokers *brokers = &sim->brokers;
-    assert(brokers->leads < 0);
+    if (!broker->alive || broker->life != life || !brokers_may_act(sim, broker))
+        return;
+    if (sim->cluster.holder != broker->leader.lease) {
+        sim_fail(sim, "I10", "broker %u takes over, and its lease is over", index_of(sim, broker));
+        return;
+    }
     brokers_count(sim, BROKER_TAKEOVERS);
     sim_trace(sim, "broker %u: leads, by lease %llx", index_of(sim, broker),
               (unsigned long long)broker->leader.lease);
@@ -150,9 +159,11 @@ void brokers_settle(struct sim *sim, struct broker *broker)
         ends(sim, broker, RESTART_MAX_MS);
         return;
     }
-    if (leader->phase == LEADER_LEADING && !leader->resigning && !broker->ghost &&
-        brokers_leader(sim) != broker)
-        takes_over(sim, broker);
+    if (leader->phase == LEADER_LEADING && !broker->loads) {
+        broker->loads = true;
+        sim_later(sim, rng_between(&sim->brokers.rng, 0, LOAD_MAX_MS), takes_over, broker,
+                  broker->life);
+    }
     const int64_t wake_ms = leader_wake(leader), now_ms = brokers_clock(sim, broker);
     if (!broker->alive || wake_ms == INT64_MAX)
         return;

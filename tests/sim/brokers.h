@@ -62,6 +62,7 @@ struct broker {
     struct leader leader;
     bool alive;
     uint64_t life; /* grows by one a start */
+    bool loads;    /* the ledger, or has loaded it */
     bool paused;
     int64_t slow_until_ms, cut_until_ms;
     bool cut_asks, cut_answers;
