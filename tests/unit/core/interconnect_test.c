@@ -213,6 +213,26 @@ static void omnipath__gives_pkeys_round_robin(void **state)
     }
 }
 
+/* A start on a host whose clock is another one must know that (S4): the ledger says by which clock
+ * a key was given back, also when no VNI is quarantined. */
+static void omnipath__release_saves_which_clock_it_was(void **state)
+{
+    struct driver *d = *state;
+    size_t count;
+    bool saved = false;
+    give_pkeys(d, 1, 1);
+    d->core = core_create(&d->config);
+    core_set_clock(d->core, "b2", 5000);
+    core_start(d->core, d->now);
+    reserve_omnipath(d, "a");
+    driver_release(d, "a");
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++)
+        saved |= effects[i].kind == EFFECT_SAVE && effects[i].u.record.kind == RECORD_FACTS &&
+                 strcmp(effects[i].u.record.u.facts.boot, "b2") == 0;
+    assert_true(saved);
+}
+
 static void omnipath__hold_that_is_made_shorter_ends_sooner(void **state)
 {
     struct driver *d = *state;
@@ -400,7 +420,12 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__shares_contexts_when_tasks_are_more),
           FRESH(omnipath__key_is_the_jobs_secret),
           FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
+<<<<<<< HEAD
+          FRESH(omnipath__gives_pkeys_round_robin),
+          FRESH(omnipath__release_saves_which_clock_it_was),
+=======
           FRESH(omnipath__leaves_pkeys_for_other_users), FRESH(omnipath__gives_pkeys_round_robin),
+>>>>>>> main
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
           FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
           FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),
