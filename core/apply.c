@@ -131,6 +131,10 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         fits &= !add || !idset_has(&core->pkeys_taken, r->pkey);
         (add ? idset_add : idset_remove)(&core->pkeys_taken, r->pkey);
     }
+    if (r->state == JOB_RELEASING) {
+        (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);
+        (add ? held_add : held_remove)(&core->pkeys_held, r->uid, r->pkey != 0);
+    }
     if (r->overdue)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)

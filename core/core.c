@@ -62,6 +62,8 @@ void core_destroy(struct core *core)
     joblist_release(core);
     alarm_release(core);
     tokenset_release(&core->tokens);
+    held_release(&core->vnis_held);
+    held_release(&core->pkeys_held);
     eventlog_release(&core->events);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);

@@ -210,7 +210,11 @@ struct core_status {
     const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error; /* last trouble in words; "" when none since it came up */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
-    uint32_t vnis_suspect;      /* perhaps in use by jobs that the ledger does not know */
+    uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
+    uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */
+    uint64_t vnis_refused, pkeys_refused;     /* reserves, because of that; since the start */
+    uint32_t pkeys_free, pkeys_pool;          /* partition keys */
+    uint32_t pkeys_taken;       /* by jobs, or held after them; perhaps not of the pool any more */
     uint32_t addresses_total;   /* 0: not known */
     uint32_t addresses_per_job; /* 0: none can be computed */
     struct core_use use;        /* of all clusters */

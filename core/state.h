@@ -7,6 +7,7 @@
 #include "core/fabric/link.h"
 #include "core/core.h"
 #include "core/reservation/eventlog.h"
+#include "core/reservation/held.h"
 #include "core/reservation/ledger.h"
 #include "core/reconcile/joblist.h"
 #include "core/reconcile/jobpoll.h"
@@ -69,8 +70,9 @@ struct core {
 
     struct ledger ledger;
     struct vnipool vnis;
-    struct idset pkeys_taken; /* partition keys of all reservations */
-    uint32_t pkey_after;      /* the search for a free one starts here (round robin) */
+    struct held vnis_held, pkeys_held; /* by released jobs of each user */
+    struct idset pkeys_taken;          /* partition keys of all reservations */
+    uint32_t pkey_after;               /* the search for a free one starts here (round robin) */
     struct agenda agenda;
     struct callqueue calls;
     struct tombstones tombstones;

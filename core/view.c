@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/interconnect/interconnect.h"
 #include "core/reservation/quarantine.h"
 #include "core/reservation/sizing.h"
 
@@ -29,6 +30,13 @@ void core_status(const struct core *core, struct core_status *out)
         .vnis_in_quarantine = core->vnis.quarantined.count,
         .vnis_suspect = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
+        .vnis_held_most = held_most(&core->vnis_held),
+        .vnis_refused = core->vnis_held.refused,
+        .pkeys_free = omnipath_pkeys_free(core),
+        .pkeys_taken = core->pkeys_taken.count,
+        .pkeys_pool = core->config.omnipath.pkeys.count,
+        .pkeys_held_most = held_most(&core->pkeys_held),
+        .pkeys_refused = core->pkeys_held.refused,
         .addresses_total = core->config.total_addresses,
         .use = core->all_use,
         .addresses_per_job = addresses_per_job,

@@ -27,9 +27,9 @@
         .name = (column), .offset = offsetof(struct record, u.member), .type = COLUMN_TEXT,        \
         .fault = column " is " sentence, .required = (never_null), .possible = (check)             \
     }
-#define COLUMNS(columns)                                                                           \
+#define COLUMNS(word, columns)                                                                     \
     {                                                                                              \
-        (columns), sizeof columns / sizeof columns[0]                                              \
+        (word), (columns), sizeof columns / sizeof columns[0]                                      \
     }
 
 /* What a job has. */
@@ -164,16 +164,17 @@ static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
 static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
 
 const struct columns record_columns[RECORD_KINDS] = {
-    [RECORD_RESERVATION] = COLUMNS(reservation),
-    [RECORD_GONE] = COLUMNS(gone),
-    [RECORD_EVENT] = COLUMNS(event),
-    [RECORD_PRUNE] = COLUMNS(prune),
-    [RECORD_COUNTERS] = COLUMNS(counters),
-    [RECORD_NODE] = COLUMNS(node),
-    [RECORD_CLEANUP] = COLUMNS(cleanup),
-    [RECORD_CLEANED] = {cleanup, 3}, /* without give_up_ms */
-    [RECORD_FACTS] = COLUMNS(facts),
-    [RECORD_SUM] = COLUMNS(sum),
+    [RECORD_RESERVATION] = COLUMNS("reservation", reservation),
+    [RECORD_GONE] = COLUMNS(NULL, gone),
+    [RECORD_EVENT] = COLUMNS("event", event),
+    [RECORD_PRUNE] = COLUMNS(NULL, prune),
+    [RECORD_COUNTERS] = COLUMNS("counters", counters),
+    [RECORD_FOUNDED] = {"founded", NULL, 0},
+    [RECORD_NODE] = COLUMNS("node", node),
+    [RECORD_CLEANUP] = COLUMNS("cleanup", cleanup),
+    [RECORD_CLEANED] = {NULL, cleanup, 3}, /* without give_up_ms */
+    [RECORD_FACTS] = COLUMNS("facts", facts),
+    [RECORD_SUM] = COLUMNS("sum", sum),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

@@ -34,6 +34,7 @@ struct column {
 
 /* The first so many are the key of what is replaced or deleted. */
 struct columns {
+    const char *word; /* what the kind is called; NULL: only said to a store, never kept */
     const struct column *all;
     size_t count;
 };

@@ -52,6 +52,8 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     table_cellf(table, "%llu", (unsigned long long)reservation->number);
     table_cell(table, reservation->cluster);
     table_cell(table, reservation->job);
+    view_uid(reservation, text, sizeof text);
+    table_cell(table, text);
     view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_cell(table, text);
     table_cell(table, reservation->released);
@@ -97,7 +99,7 @@ static int list_json(struct call *call, const struct mcast_filter *filter, struc
 static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output)
 {
     const char *columns =
-        output->held ? ">NUMBER,CLUSTER,JOB,VNIS,SINCE,UNTIL,~WAITS FOR"
+        output->held ? ">NUMBER,CLUSTER,JOB,>UID,VNIS,SINCE,UNTIL,~WAITS FOR"
         : output->placed
             ? ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED,ON NODE"
             : ">NUMBER,CLUSTER,JOB,STATE,>UID,>NODES,VNIS,HWCOLL,>ADDRESSES,CREATED";

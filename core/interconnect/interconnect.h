@@ -49,6 +49,9 @@ void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *reservation, const char *step, variable_fn *each,
                       void *arg);
 
+/* How many partition keys of the pool no job has. */
+uint32_t omnipath_pkeys_free(const struct core *core);
+
 /* draw, of an interconnect that has neither VNIs nor traffic classes nor multicast addresses: who
  * asks for any is refused. */
 enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *drawing);

@@ -17,40 +17,59 @@
 
 enum { ENDPOINTS_MIN = 2, ENDPOINTS_MAX = 8 };
 
-/* The next one of the pool that no reservation has; 0: there is none. */
+uint32_t omnipath_pkeys_free(const struct core *core)
+{
+    const struct idset *pool = &core->config.omnipath.pkeys;
+    uint32_t count = 0;
+    for (size_t i = 0; i < IDSET_WORDS; i++)
+        count += (uint32_t)__builtin_popcountll(pool->words[i] & ~core->pkeys_taken.words[i]);
+    return count;
+}
+
+/* The next one of the pool that no reservation has: there is one. */
 static uint16_t pick_pkey(const struct core *core)
 {
     const struct idset *pool = &core->config.omnipath.pkeys;
-    const int first = idset_next(pool, core->pkey_after);
-    int at = first;
-    do {
-        if (!idset_has(&core->pkeys_taken, (uint16_t)at))
-            return (uint16_t)at;
+    int at = idset_next(pool, core->pkey_after);
+    while (idset_has(&core->pkeys_taken, (uint16_t)at))
         at = idset_next(pool, (uint32_t)at + 1);
-    } while (at != first);
-    return 0;
+    return (uint16_t)at;
+}
+
+/* Why the job gets none; NULL: it gets one. */
+static const char *want_of_pkeys(struct core *core, uint32_t uid)
+{
+    const uint32_t pool = core->config.omnipath.pkeys.count, available = omnipath_pkeys_free(core);
+    if (available == 0)
+        return core_text(core,
+                         "all %u partition keys are in use, or held after a release: run the job "
+                         "when others have ended, or add to [omnipath] partition_keys",
+                         pool);
+    if (!held_too_much(&core->pkeys_held, uid, available, pool))
+        return NULL;
+    core->pkeys_held.refused++;
+    return core_text(core,
+                     "released jobs of uid %u hold %u partition keys, so others get what is free, "
+                     "%u: run the job when [omnipath] partition_key_hold is over",
+                     uid, held_by(&core->pkeys_held, uid), available);
 }
 
 static enum answer_kind draw(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
-    const uint32_t pool = core->config.omnipath.pkeys.count;
     const enum answer_kind verdict = interconnect_draw_nothing(core, drawing);
     if (verdict != ANSWER_CREATED)
         return verdict;
     assert(strlen(secret_expose(drawing->request->key)) == JOB_KEY_LENGTH);
     rec->key = drawing->request->key;
-    if (pool == 0)
+    if (core->config.omnipath.pkeys.count == 0)
         return ANSWER_CREATED;
-    rec->pkey = pick_pkey(core);
-    core->pkey_after = (uint32_t)rec->pkey + 1;
-    if (rec->pkey != 0)
+    drawing->detail = want_of_pkeys(core, rec->uid);
+    if (!drawing->detail) {
+        rec->pkey = pick_pkey(core);
+        core->pkey_after = (uint32_t)rec->pkey + 1;
         return ANSWER_CREATED;
-    drawing->detail = core_text(core,
-                                "all %u partition keys are in use, or held after a release: run "
-                                "the job when others have ended, or add to [omnipath] "
-                                "partition_keys",
-                                pool);
+    }
     core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused", rec->cluster, rec->job,
                drawing->detail);
     return ANSWER_NO_PKEYS;

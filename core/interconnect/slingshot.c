@@ -26,6 +26,19 @@ static bool choose_classes(struct core *core, struct drawing *drawing)
     return false;
 }
 
+/* What else is to be said of too few VNIs. */
+static const char *cause_of_want(struct core *core, uint32_t uid, bool too_much)
+{
+    if (too_much)
+        return core_text(core,
+                         ", for others: released jobs of uid %u hold %u; run the job when their "
+                         "nodes have reported, see mcastctl list --held",
+                         uid, held_by(&core->vnis_held, uid));
+    return core->vnis.suspect.count == 0 ? ""
+                                         : ", others may be in use by jobs that the ledger does "
+                                           "not know: see mcastctl status";
+}
+
 /* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
  * fail for want of them (F4). */
 static bool choose_vnis(struct core *core, struct reservation_record *rec,
@@ -40,16 +53,16 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
      * jobs that run. If it is, they have the VNIs that it would give next (B11). */
     bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
     rec->vni_asked = (uint8_t)wanted;
-    if (vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
+    const uint32_t available = core->vnis.free.count;
+    const bool too_much = wanted > 0 && available >= wanted &&
+                          held_too_much(&core->vnis_held, q->uid, available, core->vnis.pool.count);
+    if (!too_much && vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
         return true;
     }
+    core->vnis_held.refused += too_much;
     *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
-                        wanted == 1 ? "" : "s", core->vnis.free.count,
-                        core->vnis.suspect.count == 0
-                            ? ""
-                            : ", others may be in use by jobs that the ledger does not know: see "
-                              "mcastctl status");
+                        wanted == 1 ? "" : "s", available, cause_of_want(core, q->uid, too_much));
     return !core->config.vni_required;
 }
 

@@ -4,6 +4,7 @@
 #include "state/batch.h"
 #include "state/columns.h"
 #include "state/sqlite/error.h"
+#include "state/sqlite/sealing.h"
 
 #include <assert.h>
 #include <stdbool.h>
@@ -113,8 +114,9 @@ static int bind_column(const struct sqlite_rows *rows, sqlite3_stmt *statement, 
     case COLUMN_TOKEN:
         break;
     }
-    return sealing_bind(rows->sealing, statement, at, column->sealed, record->u.reservation.number,
-                        secret_of(column_text(column, record)));
+    return sqlite_sealing_bind(rows->sealing, statement, at, column->sealed,
+                               record->u.reservation.number,
+                               secret_of(column_text(column, record)));
 }
 
 static int write_row(const struct sqlite_rows *rows, sqlite3_stmt *statement,
@@ -249,7 +251,7 @@ static int open_secrets(const struct reader *reader, sqlite3_stmt *statement, st
         struct secret secret;
         if (column->type != COLUMN_TOKEN)
             continue;
-        code = sealing_open_column(reader->rows->sealing, statement, (int)at, column->sealed,
+        code = sqlite_sealing_read(reader->rows->sealing, statement, (int)at, column->sealed,
                                    record->u.reservation.number, &secret, reader->err);
         column_set_text(column, record, secret_expose(secret));
         if (code == 0 && !column_possible(column, record))

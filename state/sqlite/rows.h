@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "state/sqlite/sealing.h"
+#include "state/sealing.h"
 #include "state/store.h"
 
 #include <sqlite3.h>
@@ -28,7 +28,7 @@ int sqlite_rows_init(struct sqlite_rows *rows, sqlite3 *db, const char *path,
 int sqlite_rows_write(struct sqlite_rows *rows, const struct batch *batch, struct error *err);
 
 /* As store_load. Every row is checked: ERROR_CORRUPT names the first one that no broker wrote;
- * errors of tokens are those of sealing_open_column. */
+ * errors of tokens are those of sqlite_sealing_read. */
 int sqlite_rows_load(struct sqlite_rows *rows, store_each_fn *each, void *arg, struct error *err);
 
 void sqlite_rows_release(struct sqlite_rows *rows);

@@ -165,7 +165,7 @@ static int create_tables(const char *path, struct error *err)
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "PRAGMA synchronous=FULL", NULL, NULL, NULL);
     if (rc == SQLITE_OK)
-        rc = sealing_define(NULL, db); /* a new ledger has no token to seal */
+        rc = sqlite_sealing_define(NULL, db); /* a new ledger has no token to seal */
     int code = rc == SQLITE_OK ? schema_upgrade(db, path, 0, err) : sqlite_error(err, db, rc, path);
     sqlite3_close(db);
     return code;

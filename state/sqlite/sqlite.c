@@ -297,7 +297,8 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
         (code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
         (code = statefile_make_private(sqlite->path, err)) ||
         (code = enable_write_ahead_log(sqlite->db, sqlite->path, err)) ||
-        (code = sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file, err)) ||
+        (code = sqlite_sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file,
+                                    err)) ||
         (code = schema_upgrade(sqlite->db, sqlite->path, version, err)) ||
         (code = sqlite_execute(sqlite->db, settings, sqlite->path, err)) ||
         (code = quick_check(sqlite->db, sqlite->path, err)))
@@ -308,7 +309,8 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
 static int open_memory(struct sqlite *sqlite, struct error *err)
 {
     assert(sqlite->lock < 0);
-    int code = sealing_open(&sqlite->sealing, sqlite->db, SCHEMA_VERSION, sqlite->path, NULL, err);
+    int code =
+        sqlite_sealing_open(&sqlite->sealing, sqlite->db, SCHEMA_VERSION, sqlite->path, NULL, err);
     return code ? code : schema_upgrade(sqlite->db, sqlite->path, 0, err);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/reservation/reservation.h"
 #include "core/reservation/sizing.h"
+#include "core/reservation/vnipool.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -12,16 +13,20 @@ static unsigned long long n(uint64_t number)
     return (unsigned long long)number;
 }
 
-/* F4: a refusal for want of VNIs is only right when there are too few. */
+/* F4: a refusal for want of VNIs is only right when there are too few, or are for other users. */
 static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
 {
     unsigned available = model_vnis_available(sim);
     if (sim->edge.suspect ||
         admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
         return;
-    if (available >= asked || !sim->config.vni_required)
-        sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available",
-                 rm_job_name(request->job), asked, available);
+    const uint32_t held = model_vnis_held(sim, request->wanted.uid);
+    const bool too_much =
+        asked > 0 && model_holds_too_much(held, available, vnipool_usable(&sim->config.vni_pool));
+    sim->result.over_share += too_much && available >= asked;
+    if ((available >= asked && !too_much) || !sim->config.vni_required)
+        sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available, its user holds %u",
+                 rm_job_name(request->job), asked, available, held);
 }
 
 static unsigned vnis_asked(const struct sim *sim, const struct request *request)

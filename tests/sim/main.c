@@ -243,15 +243,18 @@ static void summary(const struct sweep_outcome *out, double seconds)
 {
     const struct sim_result *total = &out->total;
     printf("%llu seeds, %llu job lives, %llu steps (%llu ticks), %llu commits, %llu calls, "
-           "%llu job list polls, %llu times VNIs were clean before their time, %llu trees, "
+           "%llu job list polls, %llu times VNIs were clean before their time, %llu reserves "
+           "refused so "
+           "that other users find VNIs, %llu trees, "
            "%llu launch documents, %llu sums of nodes, %.1f days of virtual time in %.1f s: "
            "%.0f lives/s\n",
            (unsigned long long)out->runs, (unsigned long long)total->lives,
            (unsigned long long)total->steps, (unsigned long long)total->ticks,
            (unsigned long long)total->commits, (unsigned long long)total->calls,
            (unsigned long long)total->jobpolls, (unsigned long long)total->early,
-           (unsigned long long)total->trees, (unsigned long long)total->documents,
-           (unsigned long long)total->sums, (double)total->virtual_ms / 86400000, seconds,
+           (unsigned long long)total->over_share, (unsigned long long)total->trees,
+           (unsigned long long)total->documents, (unsigned long long)total->sums,
+           (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     print_counts("answers", total->answers, ANSWERS, answer_name);

@@ -131,7 +131,7 @@ mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r && r->number != number)]]
     [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 100 core/requests/nodereport.c
-    [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
+    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 500)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]] 700)
@@ -180,8 +180,8 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
         if (e->gone_ms != 0 && !e->other_token)]]
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
-mcast_mistake(much-at-once-is-lost 600 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 4600)
+mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 500)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure) {
             name_is_taken(core, r);]]
@@ -225,3 +225,12 @@ mcast_mistake(partition-key-is-not-held 100 core/reservation/quarantine.c
     [[return from + core->config.omnipath.pkey_hold_ms;]] [[return from;]])
 mcast_mistake(key-of-a-job-is-forgotten 100 core/apply.c
     [[replace_secret(core, &r->key, rec->key);]] [[;]])
+mcast_mistake(one-user-may-have-all 50 core/reservation/held.c
+    [[return count > available && count > pool / POOL_SHARE;]] [[return count > pool;]])
+mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
+    [[return count > available && count > pool / POOL_SHARE;]]
+    [[return count > available || count > pool / POOL_SHARE;]])
+mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
+    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
+    [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
+            (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])

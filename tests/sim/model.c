@@ -211,6 +211,50 @@ unsigned model_vnis_available(const struct sim *sim)
     return available;
 }
 
+/* ---- users apart (F4) ---- */
+
+enum { POOL_SHARE = 16 };
+
+bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool)
+{
+    return held > available && held > pool / POOL_SHARE;
+}
+
+uint32_t model_vnis_held(const struct sim *sim, uint32_t uid)
+{
+    uint32_t held = 0;
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
+        held += e->uid == uid && e->freed_batch && held_in_core(sim, e) ? e->vni_count : 0;
+    }
+    return held;
+}
+
+/* A user whose released jobs hold too much of a pool gets no more, by the records alone. What was
+ * free when it was decided is free now, or the newcomer has it. */
+static void leaves_others_some(struct sim *sim, const struct entry *born)
+{
+    struct core_status status;
+    uint32_t vnis = 0, pkeys = 0;
+    core_status(sim->edge.core, &status);
+    for (size_t at = 0; at < sim->model.count; at++) {
+        const struct entry *e = sim->model.entries[at];
+        if (e->uid != born->uid || !e->freed_batch)
+            continue;
+        vnis += e->back_batch ? 0 : e->vni_count;
+        pkeys += e->pkey && !e->unkeyed_batch;
+    }
+    if (sim->rewind.done) /* an old ledger does not know of all */
+        return;
+    if (born->vni_count > 0 &&
+        model_holds_too_much(vnis, status.vnis_free + born->vni_count, status.vnis_pool))
+        sim_fail(sim, "F4", "number %llu got VNIs, released jobs of its user hold %u, %u are free",
+                 n(born->number), vnis, status.vnis_free);
+    if (born->pkey && model_holds_too_much(pkeys, status.pkeys_free + 1, status.pkeys_pool))
+        sim_fail(sim, "F4", "number %llu got a partition key, released jobs of its user hold %u",
+                 n(born->number), pkeys);
+}
+
 /* ---- records ---- */
 
 static uint64_t last_number(const struct model *model)
@@ -233,12 +277,15 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->job = rm_find(sim, r->cluster, r->job);
     e->vni_count = r->vni_count;
     e->node_count = r->node_count;
+    e->uid = r->uid;
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
     e->pkey = r->pkey;
     vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only quarantined */
     pkey_is_free(sim, e);
+    if (r->state == JOB_ACTIVE)
+        leaves_others_some(sim, e);
     return e;
 }
 

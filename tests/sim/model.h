@@ -21,6 +21,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint16_t vnis[VNI_PER_JOB_MAX];
     uint8_t vni_count;
     uint32_t node_count;
+    uint32_t uid;
     uint64_t born_batch;
     uint16_t pkey;                /* partition key; 0: none */
     uint64_t unkeyed_batch;       /* it was given back; 0: it was not */
@@ -94,3 +95,8 @@ struct entry *model_at(struct sim *sim, uint64_t number);                    /* 
 
 /* How many VNIs of the pool no job has and that are not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
+
+/* F4: whether released jobs of the user hold more of so many than is free. */
+bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool);
+/* How many VNIs they hold, at most. */
+uint32_t model_vnis_held(const struct sim *sim, uint32_t uid);

@@ -70,6 +70,13 @@ static void draw_interconnects(struct profile *p)
     omnipath->pkey_hold_ms = PICK(&rng, 0, 1000, 5000);
 }
 
+static void draw_floods(struct profile *p)
+{
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "floods", 0);
+    p->floods = (uint32_t)PICK(&rng, 0, 0, 0, 0, 300);
+}
+
 /* Each is a prefix of another, or has one for a prefix. */
 static const char *const names[] = {"elcap", "elcap2", "el", "elcap_2"};
 static const char *const conflicting_names[] = {"elcap-f1", "elcap2-f1", "el-f1", "elcap_2-f1"};
@@ -156,6 +163,7 @@ void profile_draw(struct profile *p)
     draw_hooks(p);
     draw_cleanups(p);
     draw_interconnects(p);
+    draw_floods(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);

@@ -8,7 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONSENSE_KINDS = 5 };
+enum {
+    NONSENSE_KINDS = 5,
+    FLOODING_UID = 999,
+    FLOOD_LIVES = 20,
+    FLOOD_APART_MS = 2000,
+};
 
 static void sync_begins(struct sim *sim, void *what, uint64_t cluster);
 static void job_starts(struct sim *sim, void *what, uint64_t life);
@@ -46,6 +51,9 @@ void rm_init(struct sim *sim)
             snprintf(job->id, sizeof job->id, "a.%u_0+1@b:c", serial);
             break;
         }
+        struct rng floods;
+        rng_init_for(&floods, sim->profile.seed, "flood", i);
+        job->floods = rng_chance(&floods, sim->profile.floods);
         launch_init(sim, job, i);
         sums_init(sim, job, i);
         rm->jobs[i] = job;
@@ -380,7 +388,9 @@ static void begin_release(struct sim *sim, struct job *job)
 
 static void may_requeue(struct sim *sim, struct job *job)
 {
-    if (fault_happens(&sim->faults, FAULT_REQUEUE, &job->rng))
+    if (job->floods && job->life < FLOOD_LIVES)
+        sim_later(sim, rng_between(&job->rng, 1, FLOOD_APART_MS), job_starts, job, job->life + 1);
+    else if (fault_happens(&sim->faults, FAULT_REQUEUE, &job->rng))
         sim_later(sim, rng_chance(&job->rng, 500) ? 0 : rng_between(&job->rng, 1, 60000),
                   job_starts, job, job->life + 1);
 }
@@ -419,6 +429,8 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
     }
+    if (job->floods)
+        job->wanted.uid = FLOODING_UID;
     launch_draw(sim, job);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
@@ -429,6 +441,8 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
             reserve_travels = at + rng_between(rng, 1, 3000);
         sim_later(sim, at, job_is_cancelled, job, life);
     }
+    if (job->floods)
+        sim_later(sim, rng_between(rng, 0, FLOOD_APART_MS), job_is_cancelled, job, life);
     send_reserve(sim, job, reserve_travels);
 }
 

@@ -42,6 +42,7 @@ struct job {
     uint32_t life;    /* 1, 2, …: the same id again */
     uint32_t attempt; /* of the request that is being tried */
     uint32_t releases_travelling;
+    bool floods;     /* one user starts it and cancels it at once, over and over */
     bool unreleased; /* its next start may be granted what it has */
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */

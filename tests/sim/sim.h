@@ -36,8 +36,8 @@ struct sim_result {
     bool failed;
     char invariant[16]; /* "I1" … */
     char words[400];
-    uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, trees,
-        documents, sums;
+    uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
+        trees, documents, sums;
     uint64_t answers[32];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */

@@ -63,6 +63,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->calls += one->calls;
     sum->jobpolls += one->jobpolls;
     sum->early += one->early;
+    sum->over_share += one->over_share;
     sum->trees += one->trees;
     sum->documents += one->documents;
     sum->sums += one->sums;

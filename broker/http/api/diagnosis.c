@@ -189,7 +189,8 @@ static void check_vnis(const struct diagnosis_facts *facts)
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 ||
-             core->vnis_in_quarantine > core->vnis_pool / 2)
+             core->vnis_in_quarantine > core->vnis_pool / 2 ||
+             core->vnis_held_most > core->vnis_free)
         level = WARNING;
     report(facts, level, "vnis",
            level == OK ? NULL

@@ -146,6 +146,15 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "overdue", status->vnis_overdue);
     writer_number(out, "pool", status->vnis_pool);
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);
+    writer_number(out, "held_most", status->vnis_held_most);
+    writer_number(out, "refused", status->vnis_refused);
+    writer_end_object(out);
+    writer_begin_object(out, "partition_keys");
+    writer_number(out, "free", status->pkeys_free);
+    writer_number(out, "taken", status->pkeys_taken);
+    writer_number(out, "pool", status->pkeys_pool);
+    writer_number(out, "held_most", status->pkeys_held_most);
+    writer_number(out, "refused", status->pkeys_refused);
     writer_end_object(out);
     writer_begin_object(out, "nodes");
     writer_number(out, "lingering", status->nodes_lingering);

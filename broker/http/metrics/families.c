@@ -219,6 +219,19 @@ static const struct family families[] = {
     {"mcastd_vnis_unconfirmed_total", COUNTER, "VNIs given back when [vni] hold was over, although "
      "not all nodes of the job had reported that its services are destroyed; since the start.",
      STATUS(vnis_unconfirmed)},
+    {"mcastd_vnis_held_most", GAUGE, "Of those held: the most that released jobs of one user hold.",
+     STATUS(vnis_held_most)},
+    {"mcastd_reserves_over_share_total", COUNTER, "Reserves that got none of what is free, because "
+     "released jobs of their user hold more of it than that, and more than a sixteenth of the pool; "
+     "since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
+    {LABEL("pool", "partition_keys"), STATUS(pkeys_refused)},
+    {"mcastd_partition_keys", GAUGE, "Partition keys by state: free, or taken by a job or held "
+     "after it.", LABEL("state", "free"), STATUS(pkeys_free)},
+    {LABEL("state", "taken"), STATUS(pkeys_taken)},
+    {"mcastd_partition_keys_pool", GAUGE, "Partition keys in the configured pool.",
+     STATUS(pkeys_pool)},
+    {"mcastd_partition_keys_held_most", GAUGE, "Of those taken: the most that released jobs of one "
+     "user hold.", STATUS(pkeys_held_most)},
     {"mcastd_nodes_lingering", GAUGE, "Nodes that report CXI services of a job that cannot be "
      "destroyed, counted for each job.", STATUS(nodes_lingering)},
     {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "

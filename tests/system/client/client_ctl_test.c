@@ -487,7 +487,7 @@ static void list__shows_what_is_quarantined(void **state)
                       "Accept: application/json\r\n\r\n");
     assert_has(test->out, "WAITS FOR");
     assert_has(test->out,
-               "f4  1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
+               "f4    5 1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
                "elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
                "4 that said nothing (which is not known: the job only gave the number of nodes; "
                "only the time ends it)\n");
@@ -522,7 +522,7 @@ static void list__shows_what_waits_for_reports(void **state)
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("list", "--held"), 0);
     assert_has(test->out,
-               "f6  1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
+               "f6    5 1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
                "not known: the job only gave the number of nodes)\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f6"), 0);

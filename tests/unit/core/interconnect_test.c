@@ -163,6 +163,41 @@ static void omnipath__pool_is_exhausted_until_a_key_is_given_back(void **state)
     assert_int_equal(driver_job(d, "c")->pkey, 8);
 }
 
+/* F4: a user who starts and ends jobs in a loop leaves others some; one whose jobs run gets all. */
+static void omnipath__leaves_pkeys_for_other_users(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request other = request_on(INTERCONNECT_OMNIPATH, "other", key_b);
+    other.uid = 7;
+    give_pkeys(d, 1, 14);
+    driver_up(d);
+    for (int i = 0; i < 8; i++) {
+        reserve_omnipath(d, "a");
+        assert_int_equal(driver_answered(d), ANSWER_CREATED);
+        driver_release(d, "a");
+    }
+    reserve_omnipath(d, "a");
+    assert_int_equal(driver_answered(d), ANSWER_NO_PKEYS);
+    assert_string_equal(driver_answer(d)->detail,
+                        "released jobs of uid 5588 hold 8 partition keys, so others get what is "
+                        "free, 6: run the job when [omnipath] partition_key_hold is over");
+    driver_reserve(d, other);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_status(d).pkeys_pool, 14);
+    assert_int_equal(driver_status(d).pkeys_free, 5);
+    assert_int_equal(driver_status(d).pkeys_taken, 9);
+    assert_int_equal(driver_status(d).pkeys_held_most, 8);
+    assert_int_equal(driver_status(d).pkeys_refused, 1);
+    driver_tick(d, 60000);
+    for (int i = 0; i < 13; i++) {
+        char job[16];
+        (void)snprintf(job, sizeof job, "%d", i);
+        reserve_omnipath(d, job);
+        assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    }
+    assert_int_equal(driver_status(d).pkeys_free, 0);
+}
+
 /* A key rests as long as the pool allows. */
 static void omnipath__gives_pkeys_round_robin(void **state)
 {
@@ -365,7 +400,7 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__shares_contexts_when_tasks_are_more),
           FRESH(omnipath__key_is_the_jobs_secret),
           FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
-          FRESH(omnipath__gives_pkeys_round_robin),
+          FRESH(omnipath__leaves_pkeys_for_other_users), FRESH(omnipath__gives_pkeys_round_robin),
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
           FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
           FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),

@@ -153,6 +153,8 @@ static void diagnosis__of_pools(void **state)
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "vnis", "20000 of 64512 free", p.core.vnis_free = 20000;
+         p.core.vnis_held_most = 20001);
     CASE(WARNING, "addresses", "4080 of 4086", p.core.use.addresses = 4080);
     CASE(OK, "addresses", "4063 of 4086", p.core.use.addresses = 4063);
     CASE(PROBLEM, "sizing", "no job can get", p.config.total_addresses = 10;

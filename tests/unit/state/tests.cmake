@@ -6,6 +6,7 @@ mcast_unit(state_wal state)
 mcast_unit(state_offer state)
 mcast_unit(state_growth state PkgConfig::SQLITE)
 mcast_unit(state_sealing state tokens PkgConfig::SQLITE)
+mcast_unit(state_recordjson state tokens)
 mcast_unit(state_upgrade state tokens PkgConfig::SQLITE)
 target_compile_definitions(state_upgrade_test PRIVATE
     LEDGER_1="${CMAKE_SOURCE_DIR}/tests/data/ledger-1/ledger-1.sql")

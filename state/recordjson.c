@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/recordjson.h"
+
+#include "base/memory.h"
+
+#include <assert.h>
+#include <limits.h>
+#include <openssl/evp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { BASE64_SIZE = (SEALING_SIZE_MAX + 2) / 3 * 4 + 1 };
+
+/* -- base64 (RFC 4648, 4) -- */
+
+/* The number of bytes written to out, which has room for three of four characters; -1. */
+static int decode_base64(const char *text, size_t length, unsigned char *out)
+{
+    assert(text && out);
+    if (length % 4 != 0 || length > INT_MAX)
+        return -1;
+    const int size = EVP_DecodeBlock(out, (const unsigned char *)text, (int)length);
+    const int padding = length == 0 ? 0 : (text[length - 1] == '=') + (text[length - 2] == '=');
+    return size == (int)(length / 4 * 3) ? size - padding : -1;
+}
+
+/* -- writing -- */
+
+static json_t *secret_json(struct sealing *sealing, const struct column *column,
+                           const struct record *record)
+{
+    const struct reservation_record *r = &record->u.reservation;
+    unsigned char text[BASE64_SIZE];
+    assert(record->kind == RECORD_RESERVATION);
+    const int size =
+        sealing_wrap(sealing, column->sealed, r->number, secret_of(column_text(column, record)));
+    if (size < 0)
+        return NULL;
+    return json_stringn((const char *)text,
+                        (size_t)EVP_EncodeBlock(text, sealing->sealed[column->sealed], size));
+}
+
+/* jansson makes no string of what is not UTF-8. */
+static json_t *text_json(const char *text)
+{
+    json_t *string = json_string(text);
+    if (string)
+        return string;
+    const size_t size = strlen(text);
+    assert(size <= INT_MAX / 2);
+    char *coded = memory_zeroed((size + 2) / 3 * 4 + 1);
+    EVP_EncodeBlock((unsigned char *)coded, (const unsigned char *)text, (int)size);
+    json_t *object = json_pack("{s:s}", "base64", coded);
+    free(coded);
+    return object;
+}
+
+json_t *recordjson_write(const struct recordjson *json, const struct record *record)
+{
+    const struct columns *columns = &record_columns[record->kind];
+    json_t *object = json_object();
+    assert(columns->word && !record_fault(record));
+    int rc = object ? 0 : -1;
+    for (size_t i = 0; i < columns->count && rc == 0; i++) {
+        const struct column *column = &columns->all[i];
+        const bool number = column->type == COLUMN_NUMBER;
+        if (number ? column_number(column, record) == 0 : !column_text(column, record))
+            continue;
+        rc = json_object_set_new_nocheck(object, column->name,
+                                         number ? json_integer(column_number(column, record))
+                                         : column->type == COLUMN_TOKEN
+                                             ? secret_json(json->sealing, column, record)
+                                             : text_json(column_text(column, record)));
+    }
+    if (rc == 0)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+/* -- reading -- */
+
+/* "reservation 7: ", or "facts: ". */
+static int refuse(struct error *err, int code, const struct record *record, const char *fault)
+{
+    const struct columns *columns = &record_columns[record->kind];
+    (void)error_set(err, code, "%s", fault);
+    if (columns->count > 0 && columns->all[0].min == 1)
+        return error_prefix(err, "%s %lld", columns->word,
+                            (long long)column_number(&columns->all[0], record));
+    return error_prefix(err, "%s", columns->word);
+}
+
+/* A string that has a NUL is none of ours; NULL. */
+static const char *text_of(const json_t *value)
+{
+    const char *text = json_string_value(value);
+    return text && strlen(text) == json_string_length(value) ? text : NULL;
+}
+
+/* One that is not UTF-8 is kept as a string that jansson has not looked at. */
+static const char *other_text(struct recordjson *json, const json_t *value)
+{
+    const char *coded = text_of(json_object_get(value, "base64"));
+    if (!coded || json_object_size(value) != 1)
+        return NULL;
+    const size_t length = strlen(coded);
+    unsigned char *bytes = memory_zeroed(length / 4 * 3 + 1);
+    const int size = decode_base64(coded, length, bytes);
+    json_t *string = size < 0 ? NULL : json_stringn_nocheck((const char *)bytes, (size_t)size);
+    free(bytes);
+    return json_array_append_new(json->kept, string) == 0 ? text_of(string) : NULL;
+}
+
+static bool read_number(const struct column *column, const json_t *value, struct record *record)
+{
+    const json_int_t number = json_integer_value(value);
+    if (!json_is_integer(value) || number < column->min || number > column->max)
+        return false;
+    column_set_number(column, record, number);
+    return true;
+}
+
+static bool read_text(struct recordjson *json, const struct column *column, const json_t *value,
+                      struct record *record)
+{
+    const char *text = json_is_object(value) ? other_text(json, value) : text_of(value);
+    column_set_text(column, record, text);
+    return text && column_possible(column, record);
+}
+
+static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
+                       struct record *record, struct error *err)
+{
+    unsigned char sealed[BASE64_SIZE];
+    struct secret secret;
+    const char *text = text_of(value);
+    const int size = text && json_string_length(value) < BASE64_SIZE
+                         ? decode_base64(text, json_string_length(value), sealed)
+                         : -1;
+    const int code = sealing_unwrap(json->sealing, column->sealed, record->u.reservation.number,
+                                    size < 0 ? NULL : sealed, (size_t)size, &secret, err);
+    column_set_text(column, record, secret_expose(secret));
+    return code == 0 && !column_possible(column, record)
+               ? refuse(err, ERROR_CORRUPT, record, column->fault)
+               : code;
+}
+
+/* What it is of, and may not be there: then it is 0 or NULL. */
+static int read_column(struct recordjson *json, const struct column *column, const json_t *value,
+                       struct record *record, struct error *err)
+{
+    bool possible = true;
+    assert(column->name);
+    if (!value)
+        possible = column_possible(column, record);
+    else if (column->type == COLUMN_TOKEN)
+        return read_secret(json, column, value, record, err);
+    else if (column->type == COLUMN_NUMBER)
+        possible = read_number(column, value, record);
+    else
+        possible = read_text(json, column, value, record);
+    return possible ? 0 : refuse(err, ERROR_CORRUPT, record, column->fault);
+}
+
+/* There is one. */
+static int refuse_unknown(json_t *object, const struct record *record, struct error *err)
+{
+    const struct columns *columns = &record_columns[record->kind];
+    const char *name;
+    json_t *value;
+    json_object_foreach(object, name, value)
+    {
+        size_t at = 0;
+        while (at < columns->count && strcmp(columns->all[at].name, name) != 0)
+            at++;
+        if (at == columns->count)
+            break;
+    }
+    char fault[ERROR_TEXT_SIZE / 2];
+    snprintf(fault, sizeof fault,
+             "has \"%.32s\", which this mcastd does not know: it was written by a newer mcastd, "
+             "install that version",
+             name);
+    return refuse(err, ERROR_VERSION, record, fault);
+}
+
+int recordjson_read(struct recordjson *json, enum record_kind kind, json_t *object,
+                    struct record *record, struct error *err)
+{
+    const struct columns *columns = &record_columns[kind];
+    size_t known = 0;
+    int code = 0;
+    assert(columns->word);
+    recordjson_forget(json);
+    *record = (struct record){.kind = kind};
+    json->kept = memory_must(json_array());
+    json_array_append(json->kept, object);
+    if (!json_is_object(object))
+        return refuse(err, ERROR_CORRUPT, record, "not a JSON object");
+    for (size_t i = 0; i < columns->count && code == 0; i++) {
+        const json_t *value = json_object_get(object, columns->all[i].name);
+        known += value != NULL;
+        code = read_column(json, &columns->all[i], value, record, err);
+    }
+    if (code < 0)
+        return code;
+    if (known < json_object_size(object))
+        return refuse_unknown(object, record, err);
+    const char *fault = record_misfit(record);
+    return fault ? refuse(err, ERROR_CORRUPT, record, fault) : 0;
+}
+
+void recordjson_forget(struct recordjson *json)
+{
+    assert(json->sealing);
+    sealing_forget(json->sealing);
+    json_decref(json->kept);
+    json->kept = NULL;
+}
