@@ -10,8 +10,9 @@
 
 static struct seal_place place_of(enum sealed place, uint64_t number)
 {
-    static const char *const columns[SEALED_COUNT] = {
-        [SEALED_TOKEN] = "reservation.token", [SEALED_KEY] = "reservation.job_key"};
+    static const char *const columns[SEALED_COUNT] = {[SEALED_TOKEN] = "reservation.token",
+                                                      [SEALED_KEY] = "reservation.job_key",
+                                                      [SEALED_ROOT_KEYS] = "ledger.root_keys"};
     assert(number > 0);
     return (struct seal_place){.column = columns[place], .row = number};
 }
@@ -44,8 +45,8 @@ int sealing_wrap(struct sealing *sealing, enum sealed place, uint64_t number, st
     return seal_wrap(sealing->seal, &at, secret, sealing->sealed[place]);
 }
 
-static int refuse_sealed(const struct sealing *sealing, int code, uint64_t number,
-                         struct error *err)
+static int refuse_sealed(const struct sealing *sealing, enum sealed place, int code,
+                         uint64_t number, struct error *err)
 {
     assert(code < 0);
     if (code == ERROR_REFUSED)
@@ -55,6 +56,8 @@ static int refuse_sealed(const struct sealing *sealing, int code, uint64_t numbe
             "key file that belongs to this ledger, else see \"A lost key\" in "
             "share/doc/mcastd/state.md",
             sealing->ledger, sealing->key_file);
+    if (place == SEALED_ROOT_KEYS)
+        return error_set(err, code, "the root keys do not open");
     if (code == ERROR_VERSION)
         return error_set(err, code,
                          "reservation %" PRIu64 " in %s was sealed by a newer mcastd: install that "
@@ -70,11 +73,11 @@ int sealing_unwrap(struct sealing *sealing, enum sealed place, uint64_t number,
     assert(sealing->seal);
     *secret = (struct secret){0};
     if (!sealed || size > SEALING_SIZE_MAX)
-        return refuse_sealed(sealing, ERROR_CORRUPT, number, err);
+        return refuse_sealed(sealing, place, ERROR_CORRUPT, number, err);
     const struct seal_place at = place_of(place, number);
     int length = seal_unwrap(sealing->seal, &at, sealed, size, sealing->plain[place]);
     if (length < 0)
-        return refuse_sealed(sealing, length, number, err);
+        return refuse_sealed(sealing, place, length, number, err);
     *secret = secret_of(sealing->plain[place]);
     return 0;
 }

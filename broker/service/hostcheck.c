@@ -90,6 +90,22 @@ static void check_key(struct config_reading *reading)
                      "[state] key_file: %s", err.text);
 }
 
+/* Several brokers: one that made a key for itself could read nothing that the others sealed. */
+static void check_shared_key(struct config_reading *reading)
+{
+    struct seal_key seal;
+    struct error err = {0};
+    int rc = seal_key_read(reading->config->state_key_file, &seal, &err);
+    seal_key_wipe(&seal);
+    if (rc < 0)
+        config_fault(reading, true, config_origin(reading, "state", "key_file"),
+                     "[state] key_file: %s%s", err.text,
+                     rc == ERROR_NOT_FOUND ? "; with store = etcd all brokers need the same key: "
+                                             "copy it from another one, or make the first with "
+                                             "openssl rand -hex 32, mode 0600"
+                                           : "");
+}
+
 /* ---- the keys of tokens ---- */
 
 /* One that is missing is made at the start, where that can be done. */
@@ -190,7 +206,9 @@ void hostcheck_run(struct config_reading *reading)
     const struct config_key *keys = config_keys(&count);
     const struct config *config = reading->config;
     check_folder(reading, "broker", "socket");
-    if (config->store != CONFIG_STORE_MEMORY) {
+    if (config->store == CONFIG_STORE_ETCD)
+        check_shared_key(reading);
+    if (config->store == CONFIG_STORE_SQLITE) {
         check_folder(reading, "state", "path");
         check_key(reading);
         check_root_keys(reading);

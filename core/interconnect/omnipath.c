@@ -20,9 +20,14 @@ enum { ENDPOINTS_MIN = 2, ENDPOINTS_MAX = 8 };
 uint32_t omnipath_pkeys_free(const struct core *core)
 {
     const struct idset *pool = &core->config.omnipath.pkeys;
-    uint32_t count = 0;
-    for (size_t i = 0; i < IDSET_WORDS; i++)
+    uint32_t count = 0, left = pool->count; /* it is small, and its numbers mostly are, too */
+    for (size_t i = 0; left > 0; i++) {
+        assert(i < IDSET_WORDS);
+        if (pool->words[i] == 0)
+            continue;
+        left -= (uint32_t)__builtin_popcountll(pool->words[i]);
         count += (uint32_t)__builtin_popcountll(pool->words[i] & ~core->pkeys_taken.words[i]);
+    }
     return count;
 }
 

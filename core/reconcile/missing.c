@@ -250,7 +250,9 @@ void core_accept_loss(struct core *core, const struct core_event *event)
         assert(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_RESERVED);
         r->op->evidence.loss_accepted = true;
         count++;
-        if (is_confirmed(core, &r->op->evidence))
+        /* What was said before the link was lost, or before a list, is old: asked once more. */
+        bool fresh = core->link.state == LINK_UP && !r->op->doubted;
+        if (fresh && is_confirmed(core, &r->op->evidence))
             declare_lost(core, r);
     }
     core->mass_loss_ms = 0;

@@ -34,7 +34,7 @@ ROOMS = {
     "tokens": ("base", "trust"),
     "launch": ("base", "trust"),
     "cxi": (),
-    "state": ("base", "core", "tokens"),
+    "state": ("base", "core", "trust", "tokens"),
     "fmapi": ("base", "core", "trust"),
     "broker": ("base", "core", "tokens", "trust", "state", "fmapi", "launch"),
     "client": ("base", "tokens", "trust"),

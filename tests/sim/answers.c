@@ -226,11 +226,12 @@ static void report_answered(struct sim *sim, const struct request *request, cons
         e = NULL; /* its number has been given out again */
     bool late = told->kind == ANSWER_GIVEN_BACK && request->report.state == NODE_CREATED;
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
+    bool no_place = told->kind == ANSWER_INVALID && e && rewind_gave(sim, e);
     if (e && told->kind == ANSWER_REPORTED && !e->reported_batch)
         e->reported_batch = batch;
     if (request->report.epoch != sim->model.epoch)
         return; /* it may be taken for one of another life */
-    if (told->kind != ANSWER_REPORTED && !late && !gone)
+    if (told->kind != ANSWER_REPORTED && !late && !gone && !no_place)
         sim_fail(sim, "answers", "node %s reports %s for number %llu and was answered: %s",
                  request->host->name, node_state_word(request->report.state),
                  n(request->report.number), answer_word(told->kind));
@@ -259,7 +260,7 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         release_answered(sim, request, told, batch);
     else if (request->kind == REQUEST_REPORT) {
         report_answered(sim, request, told, batch);
-        hosts_heard(sim, request, told);
+        hosts_heard(sim, request, told, batch);
     } else if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
         asks_answered(sim, request, told);
     else if (request->kind == REQUEST_FENCE && told->kind != ANSWER_FENCED)

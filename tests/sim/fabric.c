@@ -88,11 +88,13 @@ void fabric_rewound(struct sim *sim)
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
         object->unknown &= !rewind_has_again(sim, object->name);
-        if (object->number == 0 || model_entry(&sim->model, object->number))
+        bool known = model_entry(&sim->model, object->number) && /* but that it was asked for? */
+                     rewind_has_again(sim, object->name);
+        if (object->number == 0 || known)
             continue;
         object->number = 0;
         object->returned = true;
-        if (fm_name_split(object->name, cluster, &job))
+        if (fm_name_split(object->name, cluster, &job) && !rewind_deletes(sim, object->name))
             object->forgotten_by = rm_find(sim, cluster, job);
         fabric_is_alien(sim, object->name);
     }
@@ -359,7 +361,7 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
              e->job->told_number == e->number && strcmp(e->token, object->token) == 0)
         sim_fail(sim, "I11", "%s was deleted, and its job runs", object->name);
     else if (object->forgotten_by && object->forgotten_by->active && object->forgotten_by->named &&
-             !object->forgotten_by->told &&
+             !object->forgotten_by->told && call->unwanted &&
              edge_gave_up(&sim->edge, object->name)) /* a try of that ledger's is open: its own */
         sim_fail(sim, "I11", "%s was deleted, and a list of jobs has named its job", object->name);
 }

@@ -160,7 +160,8 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
 }
 
 /* F3: services of a reservation that is over, and may be in nobody else's hands. */
-void hosts_heard(struct sim *sim, const struct request *request, const struct told *told)
+void hosts_heard(struct sim *sim, const struct request *request, const struct told *told,
+                 uint64_t batch)
 {
     struct host *host = request->host;
     const struct host_report *said = &request->report;
@@ -174,10 +175,13 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
         said->number != host->number || said->epoch != sim->model.epoch)
         return;
+    unsigned before = host->kept_count;
     host->kept_count = 0;
     for (unsigned i = 0; i < said->vni_count; i++)
         if (model_nobody_has(sim, said->vnis[i], told->number))
             host->kept[host->kept_count++] = said->vnis[i];
+    if (host->kept_count > before)
+        host->kept_batch = batch;
     if (host->kept_count > 0 && told->kind != ANSWER_REPORTED && host->present)
         sim_fail(sim, "F3", "node %s still has VNI %u, nobody else has it, and it was answered: %s",
                  host->name, host->kept[0], answer_word(told->kind));
@@ -601,10 +605,12 @@ static struct host *named(struct sim *sim, const char *name)
     return host_at(sim, sim->rm.jobs[job], index);
 }
 
-/* Nothing of what the broker waits for is left there, and it cannot say so, or has nobody to. */
+/* Nothing of what the broker waits for is left there or yet to come, and it cannot say so, or has
+ * nobody to. */
 static bool is_to_be_fenced(const struct sim *sim, const struct host *host)
 {
     return !host->present && !host->dead && host->outbox_count == 0 && host->prologs == 0 &&
+           sim->now_ms > host->job->launches.arrives_ms &&
            (host->untellable || sim->rewind.done || sim->profile.config.vni_hold_ms < 0);
 }
 
@@ -690,6 +696,14 @@ static bool has_services(const struct node_record *node)
     return node->state == NODE_LINGERING || node->state == NODE_CREATED;
 }
 
+void hosts_died(struct sim *sim, uint64_t durable)
+{
+    for (size_t i = 0; i < sim->rm.job_count; i++)
+        for (uint32_t at = 0; at < HOSTS_MAX; at++)
+            if (sim->rm.jobs[i]->hosts[at].kept_batch > durable)
+                sim->rm.jobs[i]->hosts[at].kept_count = 0;
+}
+
 void hosts_rewound(struct sim *sim)
 {
     for (size_t i = 0; i < sim->rm.job_count; i++)
@@ -698,7 +712,7 @@ void hosts_rewound(struct sim *sim)
             const struct node_record *heard = on_disk(sim, host, host->heard_number);
             const struct node_record *now = on_disk(sim, host, host->number);
             host->heard_clean = host->kept_count = 0;
-            if (!heard || !has_services(heard))
+            if (!heard || heard->state != host->heard_state || !has_services(heard))
                 host->heard_number = 0;
             host->misheard = now && !has_services(now) ? host->number : 0;
         }

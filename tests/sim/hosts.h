@@ -50,6 +50,7 @@ struct host {
     uint64_t misheard;     /* it went back, and has an old word that nothing is left of this one */
     uint16_t kept[VNI_PER_JOB_MAX]; /* … with these VNIs, when the broker did not know it */
     unsigned kept_count;
+    uint64_t kept_batch;                   /* … which is on disk with this one */
     struct host_report outbox[OUTBOX_MAX]; /* the first is being sent */
     size_t outbox_count;
     uint32_t attempt;
@@ -90,7 +91,8 @@ void hosts_end_of(struct sim *sim, struct host *host, uint64_t number);
 
 void hosts_event(const struct sim *sim, const struct request *request, struct core_event *event);
 /* The core has answered a report; before the answer has left. */
-void hosts_heard(struct sim *sim, const struct request *request, const struct told *told);
+void hosts_heard(struct sim *sim, const struct request *request, const struct told *told,
+                 uint64_t batch);
 void hosts_answered(struct sim *sim, const struct request *request);
 
 /* What is true of the services of a reservation, whoever has been told. */
@@ -101,7 +103,9 @@ const struct host *hosts_known(const struct job *job, uint64_t number, uint32_t 
 /* One that has services with this VNI, and has told so of a reservation that was not known. */
 const struct host *hosts_keep(const struct job *job, uint16_t vni);
 
-/* The broker's disk holds an older state. */
+/* The broker died, having made durable all batches up to this one. */
+void hosts_died(struct sim *sim, uint64_t durable);
+/* Its disk holds an older state. */
 void hosts_rewound(struct sim *sim);
 
 /* When all is calm: nobody is cut off; and whoever looks after the nodes fences those that are dead

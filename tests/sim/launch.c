@@ -78,6 +78,7 @@ void launch_leaves(struct sim *sim, struct request *request)
     if (!told->launch)
         return;
     e->document = true;
+    request->job->launches.arrives_ms = sim->now_ms + sim->profile.net_ms;
     sim->result.documents++;
 }
 

@@ -38,6 +38,7 @@ struct launches {         /* of a job */
     bool wanted, later;   /* in this life; asked for with another request than the reserve */
     struct document *documents;
     size_t count, room;
+    int64_t arrives_ms; /* the last document that left, by then */
 };
 
 void launch_init(struct sim *sim, struct job *job, uint32_t serial);

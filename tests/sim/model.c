@@ -330,6 +330,23 @@ static void released_by_lists(struct sim *sim, const struct reservation_record *
     fabric_disown(sim, name);
 }
 
+/* F3: a life that only a node knew takes in VNIs that another job had when the node first spoke. */
+static void more_vnis_saved(struct sim *sim, struct entry *e, const struct reservation_record *r)
+{
+    struct entry more = {.number = e->number, .vni_count = r->vni_count - e->vni_count};
+    memcpy(more.vnis, r->vnis + e->vni_count, more.vni_count * sizeof *more.vnis);
+    vnis_are_free(sim, &more, false);
+    memcpy(e->vnis, r->vnis, sizeof e->vnis);
+    e->vni_count = r->vni_count;
+}
+
+/* … which a crash, or an older ledger, undoes. */
+static void fewer_vnis_known(struct entry *e, const struct reservation_record *saved)
+{
+    if (!e->job && saved->vni_count > 0)
+        e->vni_count = saved->vni_count;
+}
+
 static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
 {
     struct entry *e = find(&sim->model, r->number);
@@ -352,6 +369,8 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
     }
     if (r->state == JOB_RELEASING && r->vni_count < e->vni_count)
         vnis_given_back(sim, e, batch);
+    if (!e->job && r->vni_count > e->vni_count)
+        more_vnis_saved(sim, e, r);
     if (r->pkey != 0 && r->pkey != e->pkey)
         sim_fail(sim, "S4", "number %llu has another partition key than before", n(e->number));
     else if (r->pkey == 0)
@@ -456,6 +475,7 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_FACTS:
     case RECORD_NODE:
     case RECORD_SUM:
+    case RECORD_ROOT_KEYS:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;
@@ -516,6 +536,7 @@ void model_died(struct sim *sim, uint64_t durable)
     struct model *model = &sim->model;
     size_t kept = 0;
     asks_died(sim, durable);
+    hosts_died(sim, durable);
     for (size_t at = 0; at < model->count; at++) {
         struct entry *e = model->entries[at];
         if (undone(e->born_batch, durable) && !e->told) {
@@ -538,8 +559,10 @@ void model_died(struct sim *sim, uint64_t durable)
         if (undone(e->reported_batch, durable))
             e->reported_batch = 0;
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
-        if (saved)
+        if (saved) {
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
+            fewer_vnis_known(e, saved);
+        }
     }
     model->count = kept;
 }
@@ -580,6 +603,7 @@ void model_restarted(struct sim *sim)
 static void as_it_was(struct entry *e, const struct reservation_record *saved)
 {
     bool releasing = saved->state == JOB_RELEASING;
+    fewer_vnis_known(e, saved);
     e->freed_batch = releasing ? 1 : 0;
     e->free_told &= releasing;
     e->gone_batch = e->back_batch = e->given_batch = e->unkeyed_batch = 0;

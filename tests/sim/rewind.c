@@ -70,13 +70,34 @@ void rewind_storm(struct sim *sim)
 
 /* ---- what it does not know ---- */
 
-bool rewind_has_again(const struct sim *sim, const char *name)
+static bool has_again(const struct sim *sim, const char *name, bool to_delete)
 {
     for (size_t i = 0; i < sim->disk.reservation_count; i++) {
         const struct reservation_record *r = &sim->disk.reservations[i]->u.reservation;
+        bool stays = r->hwcoll == HWCOLL_RESERVED || r->origin == ORIGIN_FOUND;
         char of[FM_NAME_MAX + 1];
         fm_name_format(of, r->cluster, r->job);
-        if (r->fm_side != FM_SIDE_NOTHING && strcmp(of, name) == 0)
+        if (r->fm_side != FM_SIDE_NOTHING && !(to_delete && stays) && strcmp(of, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool rewind_has_again(const struct sim *sim, const char *name)
+{
+    return has_again(sim, name, false);
+}
+
+bool rewind_deletes(const struct sim *sim, const char *name)
+{
+    return has_again(sim, name, true);
+}
+
+bool rewind_gave(const struct sim *sim, const struct entry *again)
+{
+    for (size_t i = 0; i < sim->rewind.lost_count; i++) {
+        const struct entry *lost = sim->rewind.lost[i];
+        if (lost->number == again->number && lost->job == again->job && lost->told)
             return true;
     }
     return false;

@@ -34,6 +34,11 @@ void rewind_storm(struct sim *sim); /* draws when */
 
 /* The older ledger has something under the name, which it may delete by that. */
 bool rewind_has_again(const struct sim *sim, const char *name);
+/* … and it does: it is of a job that is over, or of an open try. */
+bool rewind_deletes(const struct sim *sim, const char *name);
+/* The lost ledger had given the number to the same job: what nodes, or sums, say of the one is
+ * taken for the other, and one of more nodes than that has is refused. */
+bool rewind_gave(const struct sim *sim, const struct entry *again);
 /* The job that a lost reservation was for still runs, or has services on a node. */
 bool rewind_in_use(const struct sim *sim, const struct entry *lost);
 /* Whether anything is in use that the ledger does not know. */

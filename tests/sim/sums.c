@@ -153,7 +153,8 @@ void sums_heard(struct sim *sim, const struct request *request, const struct tol
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
     const struct reservation_record *saved = disk_find(&sim->disk, sum->number);
     bool adopted =
-        told->kind == ANSWER_INVALID && saved && !saved->nodes; /* its nodes: not known */
+        told->kind == ANSWER_INVALID && saved && !saved->nodes;          /* its nodes: not known */
+    adopted |= told->kind == ANSWER_INVALID && e && rewind_gave(sim, e); /* … or the lost one's */
     if (!other && told->kind != ANSWER_REPORTED && !gone && !adopted)
         sim_fail(sim, "answers", "a sum of %s for number %llu was answered: %s", sum->nodes,
                  (unsigned long long)sum->number, answer_word(told->kind));

@@ -157,6 +157,7 @@ void wire_send(struct sim *sim, const struct word *word)
     strcpy(call->step, word->u.call.step);
     strcpy(call->shown, word->u.call.shown);
     strcpy(call->name, word->u.call.name);
+    call->unwanted = edge_gave_up(&sim->edge, call->name);
     call->next = sim->wire.calls;
     if (call->next)
         call->next->prev = call;
@@ -202,9 +203,11 @@ void wire_cut(struct sim *sim)
 
 void wire_rewound(struct sim *sim)
 {
-    for (struct wire_call *call = sim->wire.calls; call; call = call->next)
-        if (!model_entry(&sim->model, call->number))
+    for (struct wire_call *call = sim->wire.calls; call; call = call->next) {
+        bool unknown = call->kind == FMCALL_RESERVE && !rewind_has_again(sim, call->name);
+        if (unknown || call->kind == FMCALL_RELEASE || !model_entry(&sim->model, call->number))
             call->number = 0;
+    }
 }
 
 /* ---- login ---- */

@@ -29,6 +29,7 @@ struct wire_call {
     char token[TOLD_TOKEN_MAX + 1];
     uint32_t addresses;
     uint64_t number;
+    bool unwanted;                     /* when it left, no reserve of that name waited */
     char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE */
     unsigned tree;                     /* END_TREE */
     char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up: the token; "": the login */
@@ -72,5 +73,6 @@ void wire_list(struct sim *sim, uint64_t id);
 /* The broker died: nobody listens any more, and what it asked for settles within call_timeout. */
 void wire_cut(struct sim *sim);
 
-/* The ledger went back: what is acted on after that is for numbers that it has never given. */
+/* The ledger went back: what is acted on after that is for numbers that it has never given, or not
+ * asked for, or to be released. */
 void wire_rewound(struct sim *sim);

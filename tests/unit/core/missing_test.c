@@ -201,6 +201,38 @@ static void missing__mass_loss_can_be_accepted(void **state)
     assert_int_equal(driver_job(d, "j0")->hwcoll, HWCOLL_LOST);
 }
 
+/* B11: what was said of it before the link was lost, or before the last list, may have changed: it
+ * is asked for once more. */
+static void missing__accepted_loss_needs_a_fresh_answer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const bool down = i % 2 == 1, gone = i / 2 == 1;
+        uint64_t check = 0;
+        struct driver d;
+        driver_init(&d);
+        d.config.mass_loss_min = 1;
+        reserve_jobs(&d, 1);
+        assert_int_equal(compare_jobs(&d, 1, 0), 0);
+        assert_int_equal(compare_jobs(&d, 1, 0), 0);
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, NULL, 0, down ? FM_UNREACHED : FM_OK);
+        if (!down)
+            check = driver_call(&d, FMCALL_CHECK);
+        driver_step(&d, (struct core_event){.kind = CORE_ACCEPT_LOSS, .ticket = ++d.ticket});
+        assert_int_equal(driver_answer(&d)->count, 1);
+        assert_int_equal(driver_events(&d, EVENT_LOST), 0);
+        if (down) {
+            driver_tick(&d, core_next_deadline(d.core) - d.now);
+            driver_link(&d);
+            check = driver_call(&d, FMCALL_CHECK);
+        }
+        driver_done(&d, check, gone ? FM_GONE : FM_OK, gone ? NULL : "sess-j0");
+        assert_int_equal(driver_events(&d, EVENT_LOST), gone);
+        driver_end(&d);
+    }
+}
+
 /* B11: the share counts what the list lacks, also what was not asked for by name yet. */
 static void missing__mass_loss_is_seen_before_all_are_asked(void **state)
 {
@@ -341,5 +373,6 @@ UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),
           FRESH(missing__mass_loss_has_a_limit), FRESH(missing__mass_loss_tells_how_much),
           cmocka_unit_test(missing__mass_loss_ends_by_answers),
           FRESH(missing__mass_loss_can_be_accepted),
+          cmocka_unit_test(missing__accepted_loss_needs_a_fresh_answer),
           FRESH(missing__mass_loss_is_seen_before_all_are_asked),
           FRESH(missing__those_of_ended_jobs_counts_no_more))
