@@ -235,8 +235,8 @@ static const struct family families[] = {
     {"mcastd_vnis_held_most", GAUGE, "Of those held: the most that released jobs of one user hold.",
      STATUS(vnis_held_most)},
     {"mcastd_reserves_over_share_total", COUNTER, "Reserves that got none of what is free, because "
-     "released jobs of their user hold more of it than that, and more than a sixteenth of the pool; "
-     "since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
+     "released jobs of their user hold more than three times that, and more than a sixteenth of the "
+     "pool; since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
     {LABEL("pool", "partition_keys"), STATUS(pkeys_refused)},
     {"mcastd_partition_keys", GAUGE, "Partition keys by state: free, or taken by a job or held "
      "after it.", LABEL("state", "free"), STATUS(pkeys_free)},
