@@ -228,10 +228,10 @@ mcast_mistake(partition-key-is-not-held 100 core/reservation/quarantine.c
 mcast_mistake(key-of-a-job-is-forgotten 100 core/apply.c
     [[replace_secret(core, &r->key, rec->key);]] [[;]])
 mcast_mistake(one-user-may-have-all 50 core/reservation/held.c
-    [[return count > available && count > pool / POOL_SHARE;]] [[return count > pool;]])
+    [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]] [[return count > pool;]])
 mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
-    [[return count > available && count > pool / POOL_SHARE;]]
-    [[return count > available || count > pool / POOL_SHARE;]])
+    [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]]
+    [[return count > bound || count > pool / POOL_SHARE;]])
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
     [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))

@@ -213,11 +213,12 @@ unsigned model_vnis_available(const struct sim *sim)
 
 /* ---- users apart (F4) ---- */
 
-enum { POOL_SHARE = 16 };
+enum { TIMES_FREE = 3, POOL_SHARE = 16 };
 
 bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool)
 {
-    return held > available && held > pool / POOL_SHARE;
+    return pool > (TIMES_FREE + 1) * available && held > TIMES_FREE * available &&
+           held > pool / POOL_SHARE;
 }
 
 uint32_t model_vnis_held(const struct sim *sim, uint32_t uid)

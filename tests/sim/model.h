@@ -98,7 +98,7 @@ struct entry *model_at(struct sim *sim, uint64_t number);                    /* 
 /* How many VNIs of the pool no job has and that are not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
 
-/* F4: whether released jobs of the user hold more of so many than is free. */
+/* F4: whether what released jobs of a user hold of a pool is too much. */
 bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool);
 /* How many VNIs they hold, at most. */
 uint32_t model_vnis_held(const struct sim *sim, uint32_t uid);
