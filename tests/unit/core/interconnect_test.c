@@ -420,12 +420,8 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__shares_contexts_when_tasks_are_more),
           FRESH(omnipath__key_is_the_jobs_secret),
           FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
-<<<<<<< HEAD
-          FRESH(omnipath__gives_pkeys_round_robin),
-          FRESH(omnipath__release_saves_which_clock_it_was),
-=======
           FRESH(omnipath__leaves_pkeys_for_other_users), FRESH(omnipath__gives_pkeys_round_robin),
->>>>>>> main
+          FRESH(omnipath__release_saves_which_clock_it_was),
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
           FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
           FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),
