@@ -9,6 +9,7 @@
 #include "tokens/rootkeys.h"
 #include "trust/keyfile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <openssl/sha.h>
@@ -82,11 +83,14 @@ static int export_ledger(struct ledger *ledger, struct sealing *sealing, struct 
     (void)snprintf(head->mcastd, sizeof head->mcastd, "%s", MCAST_VERSION);
     (void)snprintf(head->from, sizeof head->from, "%s", ledger->name);
     /* While the ledger cannot change, if no broker runs. */
-    int code = read_root_keys(ledger->config->root_key_file, &head->keys, err);
+    struct record keys = {.kind = RECORD_ROOT_KEYS};
+    int code = read_root_keys(ledger->config->root_key_file, &keys.u.root_keys, err);
     if (code < 0)
         return code;
-    char *text = dump_write(ledger->store, sealing, head, &size, err);
+    char *text = dump_write(ledger->store, sealing, head,
+                            secret_none(keys.u.root_keys) ? NULL : &keys, &size, err);
     code = text ? write_out(file, text, size, err) : err->code;
+    secret_wipe(&keys.u.root_keys);
     free(text);
     return code;
 }
@@ -106,7 +110,6 @@ int dump_export(const struct config *config, const char *file, struct error *err
     if (code == 0)
         (void)fprintf(stderr, "mcastd: exported %zu records of %s%s\n", head.records, head.from,
                       head.live ? "; a broker runs with it and goes on, so this is a backup" : "");
-    secret_wipe(&head.keys);
     sealing_release(&sealing);
     return code;
 }
@@ -150,10 +153,40 @@ struct import {
     struct core *core; /* what a broker would load */
     struct batch *batch;
     struct record counters;
+    bool keys_apart;                /* the root keys have a file */
+    struct secret keys;             /* for it; owned; or none */
     uint64_t last_number, last_seq; /* of the records */
     struct fingerprint expected, found;
     struct error *err;
 };
+
+static bool are_root_keys(struct secret text, struct rootkeys *keys)
+{
+    char copy[ROOTKEYS_TEXT_SIZE];
+    const size_t length = strlen(secret_expose(text));
+    const bool fits = length < sizeof copy;
+    memcpy(copy, secret_expose(text), fits ? length + 1 : 0);
+    const bool are = fits && rootkeys_parse(copy, length, keys) == 0;
+    explicit_bzero(copy, sizeof copy);
+    return are;
+}
+
+static int take_root_keys(struct import *import, const struct record *record)
+{
+    struct rootkeys keys;
+    const bool are = are_root_keys(record->u.root_keys, &keys);
+    rootkeys_wipe(&keys);
+    if (!are)
+        return error_set(import->err, ERROR_CORRUPT, "%s: the root keys are no root keys",
+                         import->name);
+    if (import->keys_apart) {
+        import->keys = secret_copy(record->u.root_keys);
+        return 0;
+    }
+    batch_add(import->batch, record);
+    add_to_fingerprint(&import->expected, record);
+    return 0;
+}
 
 /* A ledger that has gone on since is to be treated as a backup that is put back (docs/state.md):
  * what it does not know may be there. */
@@ -163,6 +196,8 @@ static int take_record(void *arg, const struct record *given)
     struct record record = *given;
     if (record.kind == RECORD_FOUNDED && import->head.live)
         return 0;
+    if (record.kind == RECORD_ROOT_KEYS)
+        return take_root_keys(import, &record);
     if (record.kind == RECORD_COUNTERS) {
         if (import->head.live && record.u.counters.last_number > 0)
             record.u.counters.last_number += NUMBERS_LOST;
@@ -283,15 +318,13 @@ static int check_root_keys(const struct config *config, const struct secret *key
 }
 
 /* Before the ledger: a broker that finds it empty replaces the keys. */
-static int save_root_keys(const struct config *config, const struct secret *text, struct error *err)
+static int save_root_keys(const struct config *config, struct secret text, struct error *err)
 {
     struct rootkeys keys;
-    char copy[ROOTKEYS_TEXT_SIZE];
-    const int length = snprintf(copy, sizeof copy, "%s", secret_expose(*text));
-    int code = length >= (int)sizeof copy || rootkeys_parse(copy, (size_t)length, &keys) > 0
-                   ? error_set(err, ERROR_CORRUPT, "the exported root keys are no root keys")
-                   : rootkeys_save(config->root_key_file, &keys, (uid_t)-1, (gid_t)-1, err);
-    explicit_bzero(copy, sizeof copy);
+    const bool are = are_root_keys(text, &keys);
+    assert(are);
+    const int code =
+        are ? rootkeys_save(config->root_key_file, &keys, (uid_t)-1, (gid_t)-1, err) : 0;
     rootkeys_wipe(&keys);
     return code;
 }
@@ -306,7 +339,7 @@ static int fill_ledger(struct import *import, struct ledger *ledger, bool save_k
                                       : "move this one away, with its -wal and -shm, or set "
                                         "another [state] path");
     if (code == 0 && save_keys)
-        code = save_root_keys(ledger->config, &import->head.keys, import->err);
+        code = save_root_keys(ledger->config, import->keys, import->err);
     if (code < 0 || batch_size(import->batch) == 0)
         return code;
     struct batch *batch = import->batch;
@@ -339,14 +372,12 @@ static int import_all(struct import *import, const struct config *config, const 
         code = take_all(import, config, text, size);
     free(text);
     if (code == 0)
-        code = check_root_keys(config, &import->head.keys, &there, import->err);
+        code = check_root_keys(config, &import->keys, &there, import->err);
     if (code < 0)
         return code;
     code = ledger_open(&ledger, config, import->err);
     if (code == 0)
-        code = fill_ledger(import, &ledger,
-                           config->root_key_file[0] != '\0' && !there &&
-                               !secret_none(import->head.keys));
+        code = fill_ledger(import, &ledger, !there && !secret_none(import->keys));
     if (code == 0)
         code = verify(import, &ledger);
     ledger_close(&ledger);
@@ -358,6 +389,7 @@ int dump_import(const struct config *config, const char *file, struct error *err
     struct import import = {.name = strcmp(file, "-") == 0 ? "standard input" : file,
                             .core = core_create(&config->core),
                             .batch = batch_create(),
+                            .keys_apart = config->root_key_file[0] != '\0',
                             .err = err};
     int code = import_all(&import, config, file);
     if (code == 0)
@@ -367,7 +399,7 @@ int dump_import(const struct config *config, const char *file, struct error *err
                           ? "; that ledger went on: go on as after restoring a backup, "
                             "share/doc/mcastd/state.md"
                           : "");
-    secret_wipe(&import.head.keys);
+    secret_wipe(&import.keys);
     batch_destroy(import.batch);
     core_destroy(import.core);
     return code;

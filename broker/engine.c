@@ -523,7 +523,7 @@ void engine_destroy(struct engine *engine)
     assert(engine->open_parts == 0);
     if (engine->lists) /* never started */
         listcommand_destroy(engine->lists, NULL, NULL);
-    close_store(engine);
+    store_close(engine->options.store); /* the leadership is gone */
     core_destroy(engine->core);
     free(engine);
 }

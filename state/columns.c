@@ -185,7 +185,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_CLEANED] = {NULL, cleanup, 3}, /* without give_up_ms */
     [RECORD_FACTS] = COLUMNS("facts", facts),
     [RECORD_SUM] = COLUMNS("sum", sum),
-    [RECORD_ROOT_KEYS] = COLUMNS("root keys", root_keys),
+    [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

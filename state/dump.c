@@ -18,15 +18,23 @@ enum {
     KEY_DIGITS = 2 * SEAL_KEY_ID_SIZE,
 };
 
-static const char format[] = "mcastd ledger", root_keys[] = "root_keys";
+static const char format[] = "mcastd ledger";
 
 /* In the order of store_load. */
 static const enum record_kind order[] = {
-    RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,   RECORD_RESERVATION,
+    RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,   RECORD_ROOT_KEYS, RECORD_RESERVATION,
     RECORD_NODE,     RECORD_SUM,     RECORD_CLEANUP, RECORD_EVENT,
 };
 
-enum { KINDS = sizeof order / sizeof order[0], SINGLES = 3 /* the first so many */ };
+enum { KINDS = sizeof order / sizeof order[0], ROOT_KEYS = 3, SINGLES = 4 /* the first so many */ };
+
+static size_t place_of(enum record_kind kind)
+{
+    size_t place = 0;
+    while (order[place] != kind)
+        assert(place < KINDS), place++;
+    return place;
+}
 
 static void digest_text(const char *text, size_t size, char digits[DIGEST_DIGITS + 1])
 {
@@ -48,6 +56,7 @@ struct writing {
     FILE *out;
     struct recordjson json;
     struct dump_head *head;
+    const struct record *root_keys; /* still to be written; or NULL */
 };
 
 /* Takes value; NULL: out of memory. An error of the stream, which is memory, shows at its end. */
@@ -58,12 +67,27 @@ static void write_line(FILE *out, json_t *value)
     json_decref(value);
 }
 
-static int write_record(void *arg, const struct record *record)
+static void write_one(struct writing *writing, const struct record *record)
 {
-    struct writing *writing = arg;
     write_line(writing->out, json_pack("{s:o}", record_columns[record->kind].word,
                                        recordjson_write(&writing->json, record)));
     writing->head->records++;
+}
+
+/* Before what comes behind them; record NULL: the end. */
+static void write_root_keys(struct writing *writing, const struct record *record)
+{
+    if (!writing->root_keys || (record && place_of(record->kind) < ROOT_KEYS))
+        return;
+    if (!record || record->kind != RECORD_ROOT_KEYS)
+        write_one(writing, writing->root_keys);
+    writing->root_keys = NULL;
+}
+
+static int write_record(void *arg, const struct record *record)
+{
+    write_root_keys(arg, record);
+    write_one(arg, record);
     return 0;
 }
 
@@ -79,10 +103,6 @@ static void write_head(const struct writing *writing)
                               head->made, "mcastd", head->mcastd, "live", head->live));
     (void)json_object_set_new(line, "from", json_string(head->from)); /* not if it is no UTF-8 */
     write_line(writing->out, line);
-    if (!secret_none(head->keys))
-        write_line(writing->out,
-                   json_pack("{s:o}", root_keys,
-                             recordjson_seal(sealing, SEALED_ROOT_KEYS, 1, head->keys)));
 }
 
 static int load_all(struct store *store, struct writing *writing, struct error *err)
@@ -95,16 +115,19 @@ static int load_all(struct store *store, struct writing *writing, struct error *
     return rc;
 }
 
-char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head, size_t *size,
-                 struct error *err)
+char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head,
+                 const struct record *root_keys, size_t *size, struct error *err)
 {
     char *text = NULL, digest[DIGEST_DIGITS + 1];
     struct writing writing = {.out = memory_must(open_memstream(&text, size)),
                               .json = {.sealing = sealing},
-                              .head = head};
+                              .head = head,
+                              .root_keys = root_keys};
     head->records = 0;
     write_head(&writing);
     int rc = load_all(store, &writing, err);
+    if (rc == 0)
+        write_root_keys(&writing, NULL);
     if (rc == 0 && fflush(writing.out) == 0) {
         digest_text(text, *size, digest);
         write_line(writing.out,
@@ -254,27 +277,12 @@ static int read_record(struct reading *reading, size_t kind, json_t *value)
     return reading->each(reading->arg, &record);
 }
 
-static int read_root_keys(struct reading *reading, const json_t *value)
-{
-    struct secret keys;
-    if (reading->line != 2)
-        return damaged(reading, "not in its place");
-    int code =
-        recordjson_open(reading->json.sealing, SEALED_ROOT_KEYS, 1, value, &keys, reading->err);
-    if (code < 0)
-        return damaged(reading, reading->err->text);
-    reading->head->keys = secret_copy(keys);
-    return 0;
-}
-
 static int read_line(struct reading *reading, json_t *line)
 {
     void *member = json_object_iter(line);
     const char *word = json_object_iter_key(member);
     if (!word || json_object_size(line) != 1)
         return damaged(reading, "not one record");
-    if (strcmp(word, root_keys) == 0)
-        return read_root_keys(reading, json_object_iter_value(member));
     for (size_t kind = 0; kind < KINDS; kind++)
         if (strcmp(word, record_columns[order[kind]].word) == 0)
             return read_record(reading, kind, json_object_iter_value(member));

@@ -9,22 +9,22 @@
  * their number and a SHA-256 of all lines before. Secrets stay sealed with the ledger's key. */
 
 struct dump_head {
-    char made[32];      /* when: "2026-11-23T18:30:00Z" */
-    char mcastd[32];    /* version of the program that wrote it */
-    char from[1024];    /* which ledger */
-    bool live;          /* a broker had it open: it has gone on since */
-    size_t records;     /* as the last line says */
-    struct secret keys; /* text of the root key file (tokens/rootkeys.h), owned; or none */
+    char made[32];   /* when: "2026-11-23T18:30:00Z" */
+    char mcastd[32]; /* version of the program that wrote it */
+    char from[1024]; /* which ledger */
+    bool live;       /* a broker had it open: it has gone on since */
+    size_t records;  /* as the last line says */
 };
 
-/* Writes what the store loads. Blocks while a keeper that is far away fetches it. The text and its
- * size, to be freed; NULL with a sentence. Sets head->records. */
-char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head, size_t *size,
-                 struct error *err);
+/* Writes what the store loads, and root_keys if it loads none (RECORD_ROOT_KEYS; NULL: none, which
+ * SQLite's ledgers have in a file). Blocks while a keeper that is far away fetches it. The text and
+ * its size, to be freed; NULL with a sentence. Sets head->records. */
+char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head,
+                 const struct record *root_keys, size_t *size, struct error *err);
 
 /* Checks the whole text first, then calls each as store_load does. sealing->ledger is what messages
  * call the text. 0; or what each returned; or a code with a sentence: ERROR_INVALID (no such text),
  * ERROR_VERSION (a newer mcastd wrote it), ERROR_CORRUPT (cut or changed; a record that no broker
- * writes), ERROR_REFUSED (sealed with another key). Wipe head->keys in either case. */
+ * writes), ERROR_REFUSED (sealed with another key). */
 int dump_read(const char *text, size_t size, struct sealing *sealing, struct dump_head *head,
               store_each_fn *each, void *arg, struct error *err);

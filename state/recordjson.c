@@ -13,21 +13,22 @@ enum { SEALED_TEXT_SIZE = BASE64_LENGTH(SEALING_SIZE_MAX) + 1 };
 
 /* -- writing -- */
 
-json_t *recordjson_seal(struct sealing *sealing, enum sealed place, uint64_t number,
-                        struct secret secret)
-{
-    char text[SEALED_TEXT_SIZE];
-    const int size = sealing_wrap(sealing, place, number, secret);
-    if (size < 0)
-        return NULL;
-    return json_stringn(text, base64_encode(sealing->sealed[place], (size_t)size, text));
-}
-
 /* The number of what a secret is bound to. */
 static uint64_t sealed_with(const struct record *record)
 {
     assert(record->kind == RECORD_RESERVATION || record->kind == RECORD_ROOT_KEYS);
     return record->kind == RECORD_RESERVATION ? record->u.reservation.number : 1;
+}
+
+static json_t *secret_json(struct sealing *sealing, const struct column *column,
+                           const struct record *record)
+{
+    char text[SEALED_TEXT_SIZE];
+    const int size = sealing_wrap(sealing, column->sealed, sealed_with(record),
+                                  secret_of(column_text(column, record)));
+    if (size < 0)
+        return NULL;
+    return json_stringn(text, base64_encode(sealing->sealed[column->sealed], (size_t)size, text));
 }
 
 /* jansson makes no string of what is not UTF-8. */
@@ -55,13 +56,11 @@ json_t *recordjson_write(const struct recordjson *json, const struct record *rec
         const bool number = column->type == COLUMN_NUMBER;
         if (number ? column_number(column, record) == 0 : !column_text(column, record))
             continue;
-        rc = json_object_set_new_nocheck(
-            object, column->name,
-            number ? json_integer(column_number(column, record))
-            : column->type == COLUMN_TOKEN
-                ? recordjson_seal(json->sealing, column->sealed, sealed_with(record),
-                                  secret_of(column_text(column, record)))
-                : text_json(column_text(column, record)));
+        rc = json_object_set_new_nocheck(object, column->name,
+                                         number ? json_integer(column_number(column, record))
+                                         : column->type == COLUMN_TOKEN
+                                             ? secret_json(json->sealing, column, record)
+                                             : text_json(column_text(column, record)));
     }
     if (rc == 0)
         return object;
@@ -120,24 +119,17 @@ static bool read_text(struct recordjson *json, const struct column *column, cons
     return text && column_possible(column, record);
 }
 
-int recordjson_open(struct sealing *sealing, enum sealed place, uint64_t number,
-                    const json_t *value, struct secret *secret, struct error *err)
+static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
+                       struct record *record, struct error *err)
 {
     unsigned char sealed[SEALED_TEXT_SIZE];
+    struct secret secret;
     const char *text = text_of(value);
     const int size = text && json_string_length(value) < SEALED_TEXT_SIZE
                          ? base64_decode(text, json_string_length(value), sealed)
                          : -1;
-    return sealing_unwrap(sealing, place, number, size < 0 ? NULL : sealed, (size_t)size, secret,
-                          err);
-}
-
-static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
-                       struct record *record, struct error *err)
-{
-    struct secret secret;
-    const int code =
-        recordjson_open(json->sealing, column->sealed, sealed_with(record), value, &secret, err);
+    const int code = sealing_unwrap(json->sealing, column->sealed, sealed_with(record),
+                                    size < 0 ? NULL : sealed, (size_t)size, &secret, err);
     column_set_text(column, record, secret_expose(secret));
     return code == 0 && !column_possible(column, record)
                ? refuse(err, ERROR_CORRUPT, record, column->fault)

@@ -27,12 +27,5 @@ json_t *recordjson_write(const struct recordjson *json, const struct record *rec
 int recordjson_read(struct recordjson *json, enum record_kind kind, json_t *object,
                     struct record *record, struct error *err);
 
-/* One sealed secret by itself, and back, as sealing_wrap and sealing_unwrap do. seal: NULL when out
- * of memory; open: value may be anything, or NULL. */
-json_t *recordjson_seal(struct sealing *sealing, enum sealed place, uint64_t number,
-                        struct secret secret);
-int recordjson_open(struct sealing *sealing, enum sealed place, uint64_t number,
-                    const json_t *value, struct secret *secret, struct error *err);
-
 /* Wipes secrets, frees texts. */
 void recordjson_forget(struct recordjson *json);

@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,14 +57,14 @@ static int refuse_sealed(const struct sealing *sealing, enum sealed place, int c
             "key file that belongs to this ledger, else see \"A lost key\" in "
             "share/doc/mcastd/state.md",
             sealing->ledger, sealing->key_file);
-    if (place == SEALED_ROOT_KEYS)
-        return error_set(err, code, "the root keys do not open");
+    char what[48] = "root keys";
+    if (place != SEALED_ROOT_KEYS)
+        (void)snprintf(what, sizeof what, "reservation %" PRIu64, number);
     if (code == ERROR_VERSION)
-        return error_set(err, code,
-                         "reservation %" PRIu64 " in %s was sealed by a newer mcastd: install that "
-                         "version",
-                         number, sealing->ledger);
-    return error_set(err, code, "reservation %" PRIu64 ": its token does not open", number);
+        return error_set(err, code, "%s in %s: sealed by a newer mcastd: install that version",
+                         what, sealing->ledger);
+    return error_set(err, code, "%s: %s", what,
+                     place == SEALED_ROOT_KEYS ? "they do not open" : "its token does not open");
 }
 
 int sealing_unwrap(struct sealing *sealing, enum sealed place, uint64_t number,

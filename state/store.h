@@ -61,7 +61,7 @@ size_t batch_size(const struct batch *batch);                     /* records in 
 /* The result of a commit. */
 struct commit_result {
     int code; /* 0; ERROR_IO, ERROR_FULL (disk): nothing of it was written, try again;
-                 ERROR_NOT_LEADER: nothing was written and never will be */
+                 ERROR_NOT_LEADER: nothing more will be written; whether this was is not known */
     struct error error;
     int64_t took_us;
 };

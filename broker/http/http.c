@@ -182,10 +182,12 @@ static unsigned arrivals_max(const struct http *http)
 }
 
 /* What runs may read requests and send answers: a leader that was paused says nothing more (B7). */
-static void before_run(void *arg)
+static bool before_run(void *arg)
 {
-    (void)leadership_holds(engine_leadership(((struct listener *)arg)->http->engine));
+    if (!leadership_holds(engine_leadership(((struct listener *)arg)->http->engine)))
+        return false;
     peer_check_heads(arg);
+    return true;
 }
 
 static int listener_open(struct http *http, int which, int fd, struct error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/service/hostcheck.h"
 
+#include "broker/config/settings.h"
 #include "broker/http/listen/tls.h"
 #include "launch/sealed.h"
 #include "state/store.h"
@@ -200,6 +201,21 @@ static void check_tls(struct config_reading *reading)
     tls_drop(tls);
 }
 
+/* As the broker will read them; nothing is asked of etcd. */
+static void check_etcd(struct config_reading *reading)
+{
+    const char *endpoints[ETCD_ENDPOINTS_MAX];
+    const struct etcd_options options = settings_etcd(reading->config, endpoints);
+    struct error err = {0};
+    if (reading->config->store != CONFIG_STORE_ETCD)
+        return;
+    struct etcd *etcd = etcd_open(&options, &err);
+    if (!etcd)
+        config_fault(reading, true, config_origin(reading, "state", "store"), "[state] %s",
+                     err.text);
+    etcd_close(etcd);
+}
+
 void hostcheck_run(struct config_reading *reading)
 {
     size_t count;
@@ -219,6 +235,8 @@ void hostcheck_run(struct config_reading *reading)
             check_certificate(reading, &keys[i]);
     }
     pathcheck_run(reading);
-    if (reading->faults == 0) /* else it may be the same fault once more */
+    if (reading->faults == 0) { /* else it may be the same fault once more */
         check_tls(reading);
+        check_etcd(reading);
+    }
 }

@@ -58,15 +58,10 @@ void round_found(struct broker *broker, const struct request *request)
 
 bool round_is_elsewhere(const struct mcast_error *error)
 {
-    switch (error->code) {
-    case MCAST_UNREACHABLE: /* of the two words, the fault is this machine's */
-        return strcmp(error->word, "munge") != 0 && strcmp(error->word, "libcurl") != 0;
-    case MCAST_REFUSED:
+    if (error->code == MCAST_REFUSED)
         return error->status == 503 &&
                (strcmp(error->word, "not-leader") == 0 || strcmp(error->word, "stopping") == 0);
-    default:
-        return error->code == MCAST_UNCLEAR;
-    }
+    return error->code == MCAST_UNREACHABLE || error->code == MCAST_UNCLEAR;
 }
 
 /* Why this one was not it, in a few words; returns the place of the one that it says leads, or -1.

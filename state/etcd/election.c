@@ -69,12 +69,12 @@ static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, str
                      etcd->name, name);
 }
 
-int etcd_judge(const struct etcd *etcd, const json_t *transaction, size_t first, struct error *err)
+int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err)
 {
     struct wire_kv kv;
     bool there = false;
     for (size_t i = 0; i < ETCD_LOOKS; i++) {
-        const int found = wire_kv(wire_ranged(transaction, first + i), 0, &kv);
+        const int found = wire_kv(wire_ranged(transaction, i), 0, &kv);
         if (found < 0)
             return error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
         if (found == 0)
@@ -92,31 +92,15 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, size_t first,
 
 static struct gateway_reply post(struct etcd *etcd, const char *path, struct wire *wire)
 {
-    return etcd_post(etcd, &etcd->gateway, path, wire, ETCD_ANSWER_MAX, etcd->try_ms);
+    const struct gateway_reply reply =
+        etcd_post(etcd, &etcd->gateway, path, wire, ETCD_ANSWER_MAX, etcd->try_ms);
+    wire_release(wire);
+    return reply;
 }
 
-static enum leader_outcome refuse(struct etcd_answer *answer, const struct error *err)
-{
-    answer->error = *err;
-    return err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
-}
-
-/* Nothing is asked yet of what could be changed: a guard that fails, and for both cases reads. */
-static struct gateway_reply post_wrong_guard(struct etcd *etcd)
-{
-    struct wire wire;
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
-    wire_list(&wire, "],\"failure\":[");
-    etcd_look(etcd, &wire);
-    wire_add(&wire, "]}");
-    return post(etcd, "/v3/kv/txn", &wire);
-}
-
-/* In a prefix that is empty, and is so still. */
-static struct gateway_reply post_new_ledger(struct etcd *etcd)
+/* A condition that is false, under which nothing is done; else, where nothing is below the prefix,
+ * a new ledger; else what is there is read. */
+static struct gateway_reply post_test(struct etcd *etcd)
 {
     struct wire wire;
     char value[96];
@@ -128,44 +112,42 @@ static struct gateway_reply post_new_ledger(struct etcd *etcd)
     assert(length > 0 && (size_t)length < sizeof value);
     wire_start(&wire);
     wire_list(&wire, "{\"compare\":[");
+    wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
+    wire_list(&wire, "],\"failure\":[{\"request_txn\":{\"compare\":[");
+    wire_if_created(&wire, &ledger, NULL, 0); /* first: for the other, etcd reads all keys */
     wire_if_created(&wire, &all, &end, 0);
     wire_list(&wire, "],\"success\":[");
     wire_put(&wire, &ledger, value, (size_t)length, 0);
     wire_list(&wire, "],\"failure\":[");
     etcd_look(etcd, &wire);
-    wire_add(&wire, "]}");
+    wire_add(&wire, "]}}]}");
     return post(etcd, "/v3/kv/txn", &wire);
 }
 
-static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *answer,
-                                         struct gateway_reply *reply)
+static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_answer *answer,
+                                         const struct gateway_reply *reply)
 {
-    struct error err = {0};
+    struct error *err = &answer->error;
+    const json_t *looked = json_object_get(
+        json_array_get(json_object_get(reply->body, "responses"), 0), "response_txn");
     if (json_is_true(json_object_get(reply->body, "succeeded"))) {
         (void)error_set(
-            &err, ERROR_INVALID,
+            err, ERROR_INVALID,
             "%s carries out a transaction whose condition is false: this is no etcd, or "
             "something between changes requests, and no ledger is safe there",
             reply->asked);
-        return refuse(answer, &err);
+        return LEADER_REFUSED;
     }
-    int there = etcd_judge(etcd, reply->body, 0, &err);
-    if (there <= 0)
-        return there == 0 ? LEADER_OK : refuse(answer, &err);
-    json_decref(reply->body);
-    *reply = post_new_ledger(etcd);
-    if (reply->end != GATEWAY_ANSWERED)
-        return refuse(answer, &reply->error);
-    if (json_is_true(json_object_get(reply->body, "succeeded")))
+    if (json_is_true(json_object_get(looked, "succeeded")))
         return LEADER_OK;
-    there = etcd_judge(etcd, reply->body, 0, &err);
-    if (there == 1) /* another broker may be making it */
+    const int there = etcd_judge(etcd, looked, err);
+    if (there == 1)
         (void)error_set(
-            &err, ERROR_INVALID,
+            err, ERROR_INVALID,
             "%s lacks its key \"ledger\", but is not empty: use another [state] prefix, "
             "or delete what is below this one",
             etcd->name);
-    return there == 0 ? LEADER_OK : refuse(answer, &err);
+    return there == 0 ? LEADER_OK : err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
 }
 
 static struct gateway_reply post_claim(struct etcd *etcd)
@@ -199,7 +181,7 @@ static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
     json_decref(claim);
 }
 
-static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer *answer,
+static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_answer *answer,
                                           const struct gateway_reply *reply)
 {
     struct wire_kv kv;
@@ -248,7 +230,7 @@ static struct gateway_reply post_grant(struct etcd *etcd)
 }
 
 /* A keepalive's answer is wrapped, and without a time when there is no such lease. */
-static enum leader_outcome lease_answered(struct etcd *etcd, struct etcd_answer *answer,
+static enum leader_outcome lease_answered(const struct etcd *etcd, struct etcd_answer *answer,
                                           const struct gateway_reply *reply)
 {
     const json_t *result = json_object_get(reply->body, "result");
@@ -269,7 +251,7 @@ static struct gateway_reply post_question(struct etcd *etcd)
 {
     switch (etcd->ask.question) {
     case LEADER_TEST:
-        return post_wrong_guard(etcd);
+        return post_test(etcd);
     case LEADER_GRANT:
         return post_grant(etcd);
     case LEADER_CAMPAIGN:
@@ -283,8 +265,8 @@ static struct gateway_reply post_question(struct etcd *etcd)
     return post_lease(etcd, "/v3/lease/revoke", "");
 }
 
-static enum leader_outcome judge(struct etcd *etcd, struct etcd_answer *answer,
-                                 struct gateway_reply *reply)
+static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *answer,
+                                 const struct gateway_reply *reply)
 {
     if (reply->end == GATEWAY_NOT_FOUND && etcd->ask.lease > 0)
         return LEADER_GONE;

@@ -102,10 +102,11 @@ int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct er
 
 /* ---- requests ---- */
 
-struct gateway_reply etcd_post_again(struct etcd *etcd, struct gateway *gateway, const char *path,
-                                     const struct wire *wire, size_t answer_max, int64_t timeout_ms)
+struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
+                               struct wire *wire, size_t answer_max, int64_t timeout_ms)
 {
-    assert(!wire->out);
+    if (wire->out)
+        wire_finish(wire);
     pthread_mutex_lock(&etcd->lock);
     if (gateway->access != etcd->access) {
         struct gateway_access *old = gateway->access;
@@ -119,16 +120,6 @@ struct gateway_reply etcd_post_again(struct etcd *etcd, struct gateway *gateway,
                                                            .length = wire->length,
                                                            .answer_max = answer_max,
                                                            .timeout_ms = timeout_ms});
-}
-
-struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
-                               struct wire *wire, size_t answer_max, int64_t timeout_ms)
-{
-    wire_finish(wire);
-    const struct gateway_reply reply =
-        etcd_post_again(etcd, gateway, path, wire, answer_max, timeout_ms);
-    wire_release(wire);
-    return reply;
 }
 
 void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t commit)

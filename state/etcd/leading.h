@@ -62,6 +62,11 @@ void leading_put_numbers(const struct leading *leading, struct wire *wire, uint6
 int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commit,
                       struct error *err);
 
+/* Sends what was written to be read, and releases the wire. 0 with the answer, to be released; 1:
+ * it is too long for that many records; or as leading_retry, and ERROR_IO. */
+int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
+                 struct error *err);
+
 /* A commit that is too large for one transaction (docs/high-availability.md, "Keys"). */
 int redo_commit(struct leading *leading, const struct changes *changes,
                 const struct record *counters, struct error *err);

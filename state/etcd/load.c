@@ -22,16 +22,18 @@ enum {
 
 /* ---- the thread ---- */
 
-static int fetch(struct leading *leading, const char *path, struct wire *wire, struct error *err)
+int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
+                 struct error *err)
 {
     struct gateway_reply reply = {0};
+    *body = NULL;
     if (leading_is_copy(leading))
         atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
     int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
     wire_release(wire);
     if (code < 0)
         return code;
-    leading->page.body = reply.body;
+    *body = reply.body;
     if (reply.end == GATEWAY_ANSWERED)
         return 0;
     (void)error_set(err, reply.end == GATEWAY_COMPACTED ? ERROR_NOT_LEADER : ERROR_IO,
@@ -62,13 +64,13 @@ static int look_once(struct leading *leading, struct error *err)
     wire_any(&wire, &redo, &redo_end);
     wire_any(&wire, &leader, NULL);
     wire_add(&wire, "]}");
-    int code = fetch(leading, "/v3/kv/txn", &wire, err);
+    int code = leading_read(leading, "/v3/kv/txn", &wire, &leading->page.body, err);
     const json_t *body = leading->page.body;
     if (code != 0)
         return code < 0 ? code : ERROR_IO;
     if (!json_is_true(json_object_get(body, "succeeded")))
         return error_set(err, ERROR_NOT_LEADER, "another broker leads");
-    if ((code = etcd_judge(leading->etcd, body, 0, err)) == 1)
+    if ((code = etcd_judge(leading->etcd, body, err)) == 1)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
                    : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
@@ -134,7 +136,7 @@ static int fetch_page(struct leading *leading, struct error *err)
         wire_bytes(&wire, "range_end", end.text, end.length);
         wire_add(&wire, ",\"limit\":\"%u\",\"revision\":\"%" PRIu64 "\"}", leading->limit,
                  leading->revision);
-        code = fetch(leading, "/v3/kv/range", &wire, err);
+        code = leading_read(leading, "/v3/kv/range", &wire, &leading->page.body, err);
         leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
     } while (code == 1);
     leading->page.more = json_is_true(json_object_get(leading->page.body, "more"));

@@ -13,7 +13,7 @@
 /* /redo/COMMIT/PART has operations. /redo/COMMIT says that all parts of the commit are there: from
  * then on it is durable. It comes before its parts in the order of keys. */
 
-enum { MARK_DIGITS = 16, PART_ANSWER_MAX = 8 << 20 };
+enum { MARK_DIGITS = 16 };
 
 static struct key redo_key(const struct leading *leading, uint64_t commit, const char *rest)
 {
@@ -137,21 +137,17 @@ static int first_key(struct leading *leading, const struct key *from, const stru
                      struct wire_kv *kv, struct error *err)
 {
     struct wire wire;
-    struct gateway_reply reply = {0};
+    json_t *body;
     wire_start(&wire);
     wire_list(&wire, "{\"success\":[");
     wire_range(&wire, from, end, 1);
     wire_add(&wire, "]}");
-    int code = leading_retry(leading, "/v3/kv/txn", &wire, PART_ANSWER_MAX, &reply, err);
-    wire_release(&wire);
-    if (code < 0)
-        return code;
-    code = reply.end == GATEWAY_ANSWERED ? wire_kv(wire_ranged(reply.body, 0), 0, kv) : -1;
-    json_decref(reply.body);
-    return code >= 0
-               ? code
-               : error_set(err, ERROR_IO, "cannot read what is below \"redo\": %s",
-                           reply.end == GATEWAY_ANSWERED ? "no such answer" : reply.error.text);
+    const int code = leading_read(leading, "/v3/kv/txn", &wire, &body, err);
+    const int found = code ? -1 : wire_kv(wire_ranged(body, 0), 0, kv);
+    json_decref(body);
+    if (code == 1 || (code == 0 && found < 0))
+        return error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
+    return code ? code : found;
 }
 
 static int delete_range(struct leading *leading, const struct key *there, const struct key *end,

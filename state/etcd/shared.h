@@ -36,13 +36,10 @@ enum {
     LEDGER_VERSION = 1,        /* in the ledger key: of keys and values below the prefix */
 };
 
-/* Sends what was written by the endpoints in use now. Finishes and releases the wire. */
+/* Sends what was written, to a member of those in use now. The wire is finished, and stays the
+ * caller's. */
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
                                struct wire *wire, size_t answer_max, int64_t timeout_ms);
-/* The same; the wire stays the caller's and was finished. */
-struct gateway_reply etcd_post_again(struct etcd *etcd, struct gateway *gateway, const char *path,
-                                     const struct wire *wire, size_t answer_max,
-                                     int64_t timeout_ms);
 void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway);
 
 /* The value of the sequence key (core/leader/commit.h). */
@@ -52,10 +49,10 @@ void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t c
 /* Answers one question (election.c). */
 void etcd_answer(struct etcd *etcd);
 
-/* What must be there, and what may not: operations that read both, as many as ETCD_LOOKS, and the
- * judgement of their answers, of which the first is at `first`. 1: the prefix is empty but for what
- * etcd_look allows; 0: a ledger of ours; or a code with a sentence: ERROR_INVALID (something else
- * is there), ERROR_VERSION, ERROR_REFUSED (another key), ERROR_IO (no such answer). */
+/* Reads what must be there and what may not, in so many operations of a transaction, the first; and
+ * judges the answer: 0: a ledger of ours; 1: there is none, and no key of others; or a code with a
+ * sentence: ERROR_INVALID (others' keys), ERROR_VERSION, ERROR_REFUSED (another key seals it),
+ * ERROR_IO (no such answer). */
 enum { ETCD_LOOKS = 1 + KEY_NAMES + 1 };
 void etcd_look(const struct etcd *etcd, struct wire *wire);
-int etcd_judge(const struct etcd *etcd, const json_t *transaction, size_t first, struct error *err);
+int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err);

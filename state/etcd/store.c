@@ -36,14 +36,12 @@ int leading_retry(struct leading *leading, const char *path, struct wire *wire, 
     char why[ERROR_TEXT_SIZE];
     (void)snprintf(why, sizeof why, "%s", over);
     int64_t try_ms = leading->try_ms;
-    if (wire->out)
-        wire_finish(wire);
     for (size_t tries = 1; !leading->deposed; tries++) {
         const int64_t left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
         if (left_ms <= 0)
             return end_leading(leading, err, why);
-        *reply = etcd_post_again(leading->etcd, &leading->gateway, path, wire, answer_max,
-                                 try_ms < left_ms ? try_ms : left_ms);
+        *reply = etcd_post(leading->etcd, &leading->gateway, path, wire, answer_max,
+                           try_ms < left_ms ? try_ms : left_ms);
         if (reply->end != GATEWAY_UNKNOWN || reply->too_long)
             return 0;
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
@@ -191,7 +189,8 @@ static int commit_changes(struct leading *leading, const struct changes *changes
 {
     const uint64_t commit = leading->guard.commit + 1;
     struct wire wire;
-    if (changes_fitting(changes, 0, leading->part_bytes) < changes->count)
+    /* A part is a value, as it is; here etcd counts what the texts mean, at most three quarters. */
+    if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < changes->count)
         return redo_commit(leading, changes, counters, err);
     leading_begin(leading, &wire, commit, NULL);
     leading_put_numbers(leading, &wire, commit, counters);

@@ -87,7 +87,9 @@ void wire_put(struct wire *wire, const struct key *key, const char *value, size_
               uint64_t lease)
 {
     begin(wire, "{\"request_put\":{", key, NULL);
-    wire_add(wire, ",\"lease\":\"%" PRIu64 "\",", lease);
+    if (lease > 0)
+        wire_add(wire, ",\"lease\":\"%" PRIu64 "\"", lease);
+    wire_add(wire, ",");
     wire_bytes(wire, "value", value, length);
     wire_add(wire, "}}");
 }

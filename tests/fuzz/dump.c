@@ -38,6 +38,8 @@ static char *text_of(const struct recordjson *json, struct record record)
 {
     if (record.kind == RECORD_RESERVATION)
         record.u.reservation.token = record.u.reservation.key = (struct secret){0};
+    if (record.kind == RECORD_ROOT_KEYS)
+        return strdup(secret_expose(record.u.root_keys));
     json_t *object = recordjson_write(json, &record);
     char *text = json_dumps(object, JSON_COMPACT);
     FUZZ_CHECK(text);
@@ -85,7 +87,6 @@ static void read_dump(const char *text, size_t size)
     FUZZ_CHECK(rc <= 0 && (rc == 0 || err.text[0] != '\0' || receiver.err.text[0] != '\0'));
     if (rc == 0)
         (void)core_check_load(receiver.core, NULL);
-    secret_wipe(&head.keys);
     batch_destroy(receiver.batch);
     core_destroy(receiver.core);
 }
@@ -112,7 +113,6 @@ static void read_lines(const char *lines, size_t length, size_t count)
 
 void fuzz_one(struct fuzz_input *in)
 {
-    static const char keys[] = "{\"root_keys\":";
     const uint8_t how = fuzz_byte(in);
     size_t length, count = 0;
     char *bytes = fuzz_bytes(in, &length);
@@ -122,7 +122,6 @@ void fuzz_one(struct fuzz_input *in)
     }
     for (size_t i = 0; i < length; i++)
         count += bytes[i] == '\n';
-    count -= length > strlen(keys) && memcmp(bytes, keys, strlen(keys)) == 0; /* no record */
     if (how & 1)
         read_dump(bytes, length);
     else if (length == 0 || bytes[length - 1] == '\n')

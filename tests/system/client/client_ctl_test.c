@@ -954,6 +954,11 @@ static void status__says_alarms_before_all(void **state)
         {200, NULL, status, THEN_KEEP},
         {200, NULL, status, THEN_KEEP},
         {200, NULL, "{\"version\":\"0.1.0\",\"alarms\":[]}", THEN_KEEP},
+        {200, NULL,
+         "{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
+         "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}",
+         THEN_KEEP},
+        {200, NULL, "{\"role\":\"standby\",\"leadership\":{\"leader\":null}}", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
@@ -970,6 +975,10 @@ static void status__says_alarms_before_all(void **state)
     assert_has(test->out, "\"kind\": \"name-conflict\"");
     assert_int_equal(RUN("status"), 0);
     assert_string_equal(test->out, "All is well.\nversion 0.1.0\n");
+    assert_int_equal(RUN("status"), 0); /* B7 */
+    assert_has(test->out, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_has(test->out, "NOT SERVING: this broker is standby, and no broker is known to lead\n");
     end(test);
 }
 

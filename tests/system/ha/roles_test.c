@@ -223,9 +223,23 @@ static void key__that_the_others_do_not_have_is_refused(void **state)
 /* It would be another one on each broker. */
 static void key__is_never_made(void **state)
 {
-    char path[128];
+    static const char *const options[] = {"--make-key", "--check"};
+    char path[128], config[128], log[128];
     (void)state;
+    brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
     assert_int_equal(unlink(folder_path(path, sizeof path, brokers.folder, "state.key")), 0);
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        const char *const argv[] = {MCASTD, "--config",
+                                    folder_path(config, sizeof config, brokers.folder, "0.conf"),
+                                    options[i], NULL};
+        brokers.processes[0] =
+            process_start(argv, folder_path(log, sizeof log, brokers.folder, "0.log"));
+        assert_non_null(brokers.processes[0]);
+        assert_int_equal(brokers_await_exit(&brokers, 0), 1);
+    }
+    brokers_await_log(&brokers, 0, "no key was made: with store = etcd all brokers need the same",
+                      1);
+    brokers_await_log(&brokers, 0, "with store = etcd all brokers need the same key: copy it", 1);
     brokers_start(&brokers, 0);
     assert_int_equal(brokers_await_exit(&brokers, 0), 1);
     assert_int_equal(access(path, F_OK), -1);

@@ -55,6 +55,7 @@ static void ledger__moves_to_etcd_and_back(void **state)
     char *events = events_of(&clients);
     assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     assert_runs(&clients, "export", "from-sqlite", "exported");
+    char *keys = file_text(&clients, "root.keys");
 
     set_store(&clients, "etcd");
     assert_runs(&clients, "import", "from-sqlite", "imported");
@@ -68,11 +69,15 @@ static void ledger__moves_to_etcd_and_back(void **state)
     set_store(&clients, "sqlite");
     lose_ledger(&clients);
     assert_runs(&clients, "import", "from-etcd", "imported");
+    char *keys_now = file_text(&clients, "root.keys");
+    assert_string_equal(keys, keys_now); /* tokens that are out stay good */
     assert_goes_on(&clients, events, JOBS + 1);
     clients_assert_secrets_kept(&clients);
     clients_conclude(&clients);
     assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     free(events);
+    free(keys);
+    free(keys_now);
     clients_close(&clients);
 }
 

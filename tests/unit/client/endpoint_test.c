@@ -212,6 +212,22 @@ static void endpoints__find_a_hint_among_themselves(void **state)
         assert_int_equal(endpoints_index(&endpoints, others[i]), -1);
 }
 
+static bool is_remote(const char *urls)
+{
+    struct endpoints endpoints;
+    assert_int_equal(endpoints_parse(&endpoints, urls, NULL), 0);
+    return endpoints_remote(&endpoints);
+}
+
+/* Then certificates and MUNGE have to be thought of. */
+static void endpoints__are_remote_when_one_is(void **state)
+{
+    assert_false(is_remote("/"));
+    assert_false(is_remote("/a,/b"));
+    assert_true(is_remote("/a,https://m1:1"));
+    assert_true(is_remote("https://m1:1"));
+}
+
 static void endpoints__next_is_the_hint_or_the_one_behind(void **state)
 {
     assert_int_equal(endpoints_next(3, 0, 2, 1), 2);
@@ -249,5 +265,6 @@ UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__
           cmocka_unit_test(endpoints__leave_a_path_whole),
           cmocka_unit_test(endpoints__refuse_a_list_with_a_fault),
           cmocka_unit_test(endpoints__find_a_hint_among_themselves),
+          cmocka_unit_test(endpoints__are_remote_when_one_is),
           cmocka_unit_test(endpoints__next_is_the_hint_or_the_one_behind),
           cmocka_unit_test(endpoints__each_is_asked_once))
