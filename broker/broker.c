@@ -4,11 +4,13 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
+#include "broker/leadership.h"
 #include "broker/service/heartbeat.h"
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
 #include "broker/reload.h"
 #include "broker/config/change.h"
+#include "broker/config/settings.h"
 #include "tokens/keybytes.h"
 
 #include <errno.h>
@@ -39,6 +41,8 @@ struct broker {
     struct reload reload; /* owns the configuration */
     struct bearers *bearers;
     struct keyring *keyring;
+    struct etcd *etcd;             /* NULL: this broker is alone, */
+    struct leadership *leadership; /* as this; closed before the loop ends */
     struct engine *engine;
     struct http *http;
     struct notify notify;
@@ -47,20 +51,40 @@ struct broker {
     bool running; /* the heartbeat is in the loop */
     bool stopping;
     uint64_t stop_ms; /* of the first SIGTERM, by the loop */
+    uint64_t began_ns;
+    uv_timer_t step_down;
     int status;
 };
 
 /* ---- stopping ---- */
 
-static void on_http_closed(void *arg)
+static void close_signals(struct broker *broker)
 {
-    struct broker *broker = arg;
-    broker->http = NULL;
     for (int i = 0; i < SIGNALS; i++)
         uv_close((uv_handle_t *)&broker->signals[i], NULL);
     /* libuv has given these back: one more would end us by itself, and not with our exit status. */
     (void)signal(SIGTERM, SIG_IGN);
     (void)signal(SIGINT, SIG_IGN);
+}
+
+static void on_resigned(void *arg)
+{
+    struct broker *broker = arg;
+    leadership_destroy(broker->leadership);
+    broker->leadership = NULL;
+    uv_close((uv_handle_t *)&broker->step_down, NULL);
+    close_signals(broker);
+}
+
+/* Everything that was accepted is answered, saved and sent. */
+static void on_http_closed(void *arg)
+{
+    struct broker *broker = arg;
+    broker->http = NULL;
+    if (broker->leadership)
+        leadership_resign(broker->leadership);
+    else
+        close_signals(broker);
 }
 
 static void on_engine_stopped(void *arg)
@@ -86,6 +110,96 @@ static void stop_broker(struct broker *broker)
         engine_stop(broker->engine, on_engine_stopped, broker);
     else
         on_engine_stopped(broker);
+}
+
+/* ---- among several brokers (B7) ---- */
+
+static void fail(struct broker *broker, const char *words)
+{
+    log_line(LOG_ERR, "cannot start: %s", words);
+    broker->status = EXIT_FAILURE;
+    if (!broker->stopping)
+        stop_broker(broker);
+}
+
+/* Another broker may lead by now: whatever is still to be said or sent stays unsaid. */
+static void on_lost(void *arg, const char *words)
+{
+    (void)arg;
+    log_line(LOG_ERR, "this broker leads no longer, stopping at once: %s", words);
+    log_settle();
+    _exit(EX_TEMPFAIL);
+}
+
+static void on_refused(void *arg, const char *words)
+{
+    fail(arg, words);
+}
+
+static void log_ready(const struct broker *broker, const char *what);
+
+static void on_started(void *arg, const struct error *err)
+{
+    struct broker *broker = arg;
+    if (err) {
+        fail(broker, err->text);
+        return;
+    }
+    log_ready(broker, "READY");
+    if (broker->running)
+        heartbeat_ready(&broker->heartbeat);
+}
+
+static void on_won(void *arg)
+{
+    struct broker *broker = arg;
+    struct error err = {0};
+    if (broker->stopping)
+        return;
+    broker->began_ns = uv_hrtime();
+    struct store *store = leadership_store(broker->leadership, &err);
+    if (store)
+        engine_use_store(broker->engine, store);
+    int rc = store ? engine_start(broker->engine, &err) : err.code;
+    if (rc != 1)
+        on_started(broker, rc < 0 ? &err : NULL);
+}
+
+static void on_step_down(uv_timer_t *timer)
+{
+    struct broker *broker = timer->data;
+    if (broker->stopping)
+        return;
+    log_line(LOG_NOTICE, "stepping down: answering what was accepted");
+    broker->status = EX_TEMPFAIL;
+    stop_broker(broker);
+}
+
+/* POST /v1/step-down: when its answer is under way. */
+static void step_down(void *arg)
+{
+    struct broker *broker = arg;
+    (void)uv_timer_start(&broker->step_down, on_step_down, 0, 0);
+}
+
+static int join_brokers(struct broker *broker, struct error *err)
+{
+    const struct config *config = broker->reload.config;
+    const struct leadership_hooks hooks = {.arg = broker,
+                                           .won = on_won,
+                                           .lost = on_lost,
+                                           .refused = on_refused,
+                                           .resigned = on_resigned};
+    const char *endpoints[ETCD_ENDPOINTS_MAX];
+    const struct etcd_options options = settings_etcd(config, endpoints);
+    broker->etcd = etcd_open(&options, err);
+    if (!broker->etcd)
+        return err->code;
+    broker->leadership = leadership_create(&broker->loop, broker->etcd, config->etcd_lease_ms,
+                                           config->advertise, &hooks);
+    (void)uv_timer_init(&broker->loop, &broker->step_down);
+    broker->step_down.data = broker;
+    return 0;
 }
 
 /* ---- signals ---- */
@@ -229,17 +343,26 @@ static int create_engine(struct broker *broker, struct error *err)
     };
     if (config->store == CONFIG_STORE_MEMORY) {
         options.store = store_memory_open(err);
-    } else {
+    } else if (config->store == CONFIG_STORE_SQLITE) {
         heartbeat_opening(&broker->notify, config->state_path);
         options.store = store_sqlite_open(config->state_path, config->state_key_file, err);
-    }
-    if (!options.store)
+    } else if (join_brokers(broker, err) < 0) {
         return err->code;
+    }
+    if (!options.store && !broker->leadership)
+        return err->code;
+    options.leadership = broker->leadership;
+    options.started = on_started;
+    options.started_arg = broker;
     if (create_bearers(broker, err) < 0) {
         store_close(options.store);
         return err->code;
     }
     options.bearers = broker->bearers;
+    if (broker->leadership) {
+        keyring_share(broker->keyring);
+        options.keyring = broker->keyring;
+    }
     config_files_stat(broker->reload.config);
     broker->engine = engine_create(&options);
     return 0;
@@ -251,7 +374,9 @@ static int start_http(struct broker *broker, struct error *err)
                                          .engine = broker->engine,
                                          .bearers = broker->bearers,
                                          .keyring = broker->keyring,
-                                         .config = broker->reload.config};
+                                         .config = broker->reload.config,
+                                         .step_down = broker->leadership ? step_down : NULL,
+                                         .step_down_arg = broker};
     broker->http = http_create(&options, err);
     return broker->http ? 0 : err->code;
 }
@@ -280,7 +405,7 @@ static void print_address(char *out, size_t size, const char *listen, int port)
     (void)snprintf(out, size, "%.*s:%d", colon ? (int)(colon - listen) : 0, listen, port);
 }
 
-static void log_ready(const struct broker *broker, uint64_t began_ns)
+static void log_ready(const struct broker *broker, const char *what)
 {
     const struct config *config = broker->reload.config;
     char clusters[CLUSTERS_MAX * (CLUSTER_NAME_MAX + 1) + 1] = "";
@@ -294,12 +419,12 @@ static void log_ready(const struct broker *broker, uint64_t began_ns)
         print_address(listen, sizeof listen, config->listen, http_port(broker->http));
     core_status(engine_core(broker->engine), &status);
     log_line(LOG_NOTICE,
-             "READY socket=%s listen=%s clusters=%s fm=%s reservations=%" PRIu64 " took_ms=%" PRIu64
+             "%s socket=%s listen=%s clusters=%s fm=%s reservations=%" PRIu64 " took_ms=%" PRIu64
              " version=%s",
-             config->socket, listen, clusters,
+             what, config->socket, listen, clusters,
              config->core.fm_present ? config->core.fm_urls[0] : "none",
-             status.use.jobs_active + status.use.jobs_releasing, (uv_hrtime() - began_ns) / 1000000,
-             MCAST_VERSION);
+             status.use.jobs_active + status.use.jobs_releasing,
+             (uv_hrtime() - broker->began_ns) / 1000000, MCAST_VERSION);
 }
 
 static void start_running(struct broker *broker)
@@ -310,6 +435,7 @@ static void start_running(struct broker *broker)
     broker->reload.engine = broker->engine;
     broker->reload.http = broker->http;
     broker->reload.keyring = broker->keyring;
+    broker->reload.etcd = broker->etcd;
     heartbeat_start(&broker->heartbeat, &broker->loop, &broker->notify, broker->engine);
     broker->running = true;
     heartbeat_ready(&broker->heartbeat);
@@ -318,31 +444,18 @@ static void start_running(struct broker *broker)
 static void start_all(struct broker *broker)
 {
     struct error err = {0};
-    uint64_t began_ns = uv_hrtime();
+    broker->began_ns = uv_hrtime();
     /* The socket is there before the ledger is read, so that after a restart clients wait a moment
      * instead of being refused. */
     if (start_signals(broker, &err) < 0 || create_engine(broker, &err) < 0 ||
-        start_http(broker, &err) < 0 || engine_start(broker->engine, &err) < 0 ||
-        renew_keys(broker, &err) < 0) {
-        log_line(LOG_ERR, "cannot start: %s", err.text);
-        broker->status = EXIT_FAILURE;
-        stop_broker(broker);
+        start_http(broker, &err) < 0 ||
+        (!broker->leadership &&
+         (engine_start(broker->engine, &err) < 0 || renew_keys(broker, &err) < 0))) {
+        fail(broker, err.text);
         return;
     }
-    log_ready(broker, began_ns);
+    log_ready(broker, broker->leadership ? "STANDBY" : "READY");
     start_running(broker);
-}
-
-/* Until the loop is empty; deposed, it is left once before. */
-static void run_loop(struct broker *broker)
-{
-    (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
-    if (!broker->engine || engine_role(broker->engine) != ROLE_STANDBY)
-        return;
-    broker->status = EX_TEMPFAIL;
-    if (!broker->stopping)
-        stop_broker(broker);
-    (void)uv_run(&broker->loop, UV_RUN_DEFAULT);
 }
 
 int broker_run(struct config *config, const char *path, int log_level)
@@ -359,8 +472,9 @@ int broker_run(struct config *config, const char *path, int log_level)
         broker.status = EXIT_FAILURE;
     } else {
         start_all(&broker);
-        run_loop(&broker);
+        (void)uv_run(&broker.loop, UV_RUN_DEFAULT);
         engine_destroy(broker.engine);
+        etcd_close(broker.etcd);
         bearers_destroy(broker.bearers);
         keyring_close(broker.keyring);
         (void)uv_loop_close(&broker.loop);

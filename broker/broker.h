@@ -9,6 +9,7 @@
  * by the caller from before the configuration was read: one that comes during the start is acted on
  * right after it. Several that come while one is acted on make one more reload together. */
 
-/* The exit status: 0 stopped, 1 cannot start or saving failed to the end, 75 (EX_TEMPFAIL) another
- * broker has taken over. Takes the configuration over; path and log_level as in reload.h. */
+/* The exit status: 0 stopped, 1 cannot start or saving failed to the end, 75 (EX_TEMPFAIL) it led
+ * among several brokers and no longer does: to be started again, as a standby. Takes the
+ * configuration over; path and log_level as in reload.h. */
 int broker_run(struct config *config, const char *path, int log_level);

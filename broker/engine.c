@@ -30,6 +30,10 @@ struct engine {
     uint64_t event_seq; /* durable, not yet given to the listener; 0: none */
     bool stepping;      /* between core_step and the last of its effects */
 
+    bool loading; /* engine_start has returned 1; store_poll is in the loop */
+    uv_poll_t store_poll;
+    uint64_t loaded; /* records */
+
     uv_timer_t deadline;
     int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
     uv_prepare_t prepare;
@@ -66,6 +70,10 @@ static void perform_effect(void *arg, const struct effect *effect, int code)
     struct engine *engine = arg;
     if (engine->draining && effect->kind != EFFECT_ANSWER)
         return; /* as after a crash just before: the next start does it */
+    if (!leadership_holds(engine->options.leadership)) {
+        engine->role = ROLE_STANDBY; /* the broker that leads now does it (B7) */
+        return;
+    }
     switch (effect->kind) {
     case EFFECT_ANSWER:
         send_answer(engine, effect->u.answer.ticket, code,
@@ -103,8 +111,7 @@ static void on_deposed(void *arg)
 {
     struct engine *engine = arg;
     engine->role = ROLE_STANDBY;
-    log_line(LOG_ERR, "another broker has taken over: stopping, nothing more is saved here");
-    uv_stop(engine->options.loop);
+    leadership_deposed(engine->options.leadership, journal_counters(engine->journal)->error.text);
 }
 
 static void apply_effects(struct engine *engine)
@@ -171,19 +178,61 @@ static void adopt_config(struct engine *engine, const struct config *config)
     listcommand_configure(engine->lists, config);
 }
 
+static bool may_send(void *leadership)
+{
+    return leadership_holds(leadership);
+}
+
+/* NULL: no fabric manager is configured. */
+static const struct fmapi_options *
+fabric_options(const struct engine *engine, const struct config *config, struct fmapi_options *out)
+{
+    const struct fmapi_options *options = settings_fabric(config, out);
+    out->may_send = engine->options.leadership ? may_send : NULL;
+    out->may_send_arg = engine->options.leadership;
+    return options;
+}
+
+/* Nothing was loaded yet. */
+static int configure_standby(struct engine *engine, const struct config *config, struct error *err)
+{
+    if (engine->loading)
+        return error_set(err, ERROR_REFUSED,
+                         "the ledger is being loaded: reload again in a moment");
+    core_destroy(engine->core);
+    engine->core = core_create(&config->core);
+    adopt_config(engine, config);
+    return 0;
+}
+
 int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err)
 {
     struct fmapi_options fabric;
-    if (engine->role != ROLE_LEADER || engine->stopping)
+    if (engine->role == ROLE_STANDBY || engine->stopping)
         return error_set(err, ERROR_REFUSED, "the broker is stopping");
-    int rc = keep_fabric ? 0 : fabric_change(engine->fabric, settings_fabric(config, &fabric), err);
+    if (engine->role == ROLE_STARTING)
+        return configure_standby(engine, config, err);
+    int rc = keep_fabric
+                 ? 0
+                 : fabric_change(engine->fabric, fabric_options(engine, config, &fabric), err);
     if (rc < 0)
         return rc;
     adopt_config(engine, config);
     struct core_event event = {.kind = CORE_CONFIGURE, .u.config = &config->core};
     engine_step(engine, &event);
     return 0;
+}
+
+static void save_record(void *journal, const struct record *record)
+{
+    journal_save(journal, record);
+}
+
+void engine_save_keys(struct engine *engine)
+{
+    assert(engine->role == ROLE_LEADER);
+    keyring_save(engine->options.keyring, save_record, engine->journal);
 }
 
 void engine_after_saved(struct engine *engine, uint64_t ticket)
@@ -292,19 +341,20 @@ void engine_listen(struct engine *engine, const struct engine_listener *listener
 enum { LOADING_STRIDE = 4096 /* records between two reports of progress */ };
 
 struct loading {
-    const struct engine *engine;
-    uint64_t records;
+    struct engine *engine;
     struct error *err;
 };
 
 static int load_record(void *arg, const struct record *record)
 {
-    struct loading *loading = arg;
-    const struct engine *engine = loading->engine;
-    if (++loading->records % LOADING_STRIDE == 0 && engine->options.loading)
-        engine->options.loading(engine->options.loading_arg, loading->records);
+    const struct loading *loading = arg;
+    struct engine *engine = loading->engine;
+    if (++engine->loaded % LOADING_STRIDE == 0 && engine->options.loading)
+        engine->options.loading(engine->options.loading_arg, engine->loaded);
     if (engine->options.bearers)
         bearers_follow(engine->options.bearers, record);
+    if (record->kind == RECORD_ROOT_KEYS)
+        return keyring_load(engine->options.keyring, record, loading->err);
     return core_load(engine->core, record, loading->err);
 }
 
@@ -316,16 +366,25 @@ static void start_loop(struct engine *engine)
     (void)uv_prepare_start(&engine->prepare, on_prepare);
 }
 
-int engine_start(struct engine *engine, struct error *err)
+static void lead(struct engine *engine)
 {
-    struct loading loading = {.engine = engine, .err = err};
-    struct fmapi_options fabric;
-    int rc = store_load(engine->options.store, load_record, &loading, err);
-    if (rc == 0 && core_check_load(engine->core, err) < 0)
-        rc = store_refuse(engine->options.store, err);
-    if (rc < 0)
-        return rc;
+    char boot[BOOT_ID_MAX + 1];
+    engine->role = ROLE_LEADER;
+    engine->stepping = true;
+    clock_boot(boot);
+    core_set_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
+    core_start(engine->core, engine_now_ms(engine));
+    apply_effects(engine);
+    if (engine->options.keyring && !keyring_loaded(engine->options.keyring))
+        engine_save_keys(engine);
+    engine->stepping = false;
+    journal_flush(engine->journal);
+}
 
+/* All is loaded. */
+static int start_edges(struct engine *engine, struct error *err)
+{
+    struct fmapi_options fabric;
     const struct journal_sink sink = {.arg = engine,
                                       .turn = &engine->turn,
                                       .perform = perform_effect,
@@ -335,30 +394,82 @@ int engine_start(struct engine *engine, struct error *err)
     if (!engine->journal)
         return ERROR_IO;
     start_loop(engine);
-    engine->open_parts = 4; /* the journal, the lists, two handles */
+    engine->open_parts += 3; /* the journal, two handles */
     engine->fabric =
-        fabric_create(engine->options.loop, settings_fabric(engine->options.config, &fabric),
+        fabric_create(engine->options.loop, fabric_options(engine, engine->options.config, &fabric),
                       on_edge, engine, err);
     if (!engine->fabric)
         return ERROR_INVALID;
     engine->open_parts++;
-
-    engine->role = ROLE_LEADER;
-    engine->stepping = true;
-    char boot[BOOT_ID_MAX + 1];
-    clock_boot(boot);
-    core_set_clock(engine->core, boot, engine->clock_offset_ns / 1000000);
-    core_start(engine->core, engine_now_ms(engine));
-    apply_effects(engine);
-    engine->stepping = false;
-    journal_flush(engine->journal);
+    lead(engine);
     return 0;
+}
+
+/* 1: there is more to come. */
+static int load_some(struct engine *engine, struct error *err)
+{
+    struct loading loading = {.engine = engine, .err = err};
+    int rc = store_load(engine->options.store, load_record, &loading, err);
+    if (rc == 0 && core_check_load(engine->core, err) < 0)
+        rc = store_refuse(engine->options.store, err);
+    return rc;
+}
+
+static void on_handle_closed(uv_handle_t *handle);
+
+static void on_more_loaded(uv_poll_t *poll, int status, int events)
+{
+    struct engine *engine = poll->data;
+    struct error err = {0};
+    (void)status; /* the store says what is wrong */
+    (void)events;
+    const char *before = turn_enter(&engine->turn, "loading the ledger");
+    int rc = load_some(engine, &err);
+    turn_leave(&engine->turn, before);
+    if (rc == 1)
+        return;
+    engine->loading = false;
+    uv_close((uv_handle_t *)poll, on_handle_closed);
+    if (rc == 0)
+        rc = start_edges(engine, &err);
+    engine->options.started(engine->options.started_arg, rc < 0 ? &err : NULL);
+}
+
+void engine_use_store(struct engine *engine, struct store *store)
+{
+    assert(!engine->options.store && engine->role == ROLE_STARTING);
+    engine->options.store = store;
+}
+
+int engine_start(struct engine *engine, struct error *err)
+{
+    int rc = load_some(engine, err);
+    if (rc == 0)
+        rc = start_edges(engine, err);
+    if (rc != 1)
+        return rc;
+    assert(engine->options.started);
+    rc = uv_poll_init(engine->options.loop, &engine->store_poll, store_fd(engine->options.store));
+    if (rc < 0)
+        return error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
+    engine->store_poll.data = engine;
+    engine->loading = true;
+    engine->open_parts++;
+    (void)uv_poll_start(&engine->store_poll, UV_READABLE, on_more_loaded);
+    return 1;
+}
+
+static void close_store(struct engine *engine)
+{
+    leadership_forget_store(engine->options.leadership);
+    store_close(engine->options.store);
+    engine->options.store = NULL;
 }
 
 static void part_closed(void *arg)
 {
     struct engine *engine = arg;
-    if (--engine->open_parts == 0)
+    if (--engine->open_parts == 0 && engine->stopped) /* else the start has failed */
         engine->stopped(engine->stopped_arg);
 }
 
@@ -378,10 +489,9 @@ static void close_parts(struct engine *engine)
     if (engine->fabric)
         fabric_destroy(engine->fabric, part_closed, engine);
     journal_destroy(engine->journal, part_closed, engine);
-    store_close(engine->options.store);
+    close_store(engine);
     engine->fabric = NULL;
     engine->journal = NULL;
-    engine->options.store = NULL;
 }
 
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
@@ -393,9 +503,17 @@ void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
     }
     engine->stopped = stopped;
     engine->stopped_arg = arg;
-    if (engine->lists)
-        listcommand_destroy(engine->lists, part_closed, engine);
+    if (engine->loading) { /* else nothing of it is in the loop yet */
+        engine->loading = false;
+        uv_close((uv_handle_t *)&engine->store_poll, on_handle_closed);
+        return;
+    }
+    if (!engine->lists)
+        return;
+    struct listcommand *lists = engine->lists;
+    engine->open_parts++;
     engine->lists = NULL;
+    listcommand_destroy(lists, part_closed, engine);
 }
 
 void engine_destroy(struct engine *engine)
@@ -405,7 +523,7 @@ void engine_destroy(struct engine *engine)
     assert(engine->open_parts == 0);
     if (engine->lists) /* never started */
         listcommand_destroy(engine->lists, NULL, NULL);
-    store_close(engine->options.store);
+    store_close(engine->options.store); /* the leadership is gone */
     core_destroy(engine->core);
     free(engine);
 }
@@ -422,9 +540,16 @@ int64_t engine_now_ms(const struct engine *engine)
     return clock_now_ms(engine->clock_offset_ns);
 }
 
+struct leadership *engine_leadership(const struct engine *engine)
+{
+    return engine->options.leadership;
+}
+
 enum broker_role engine_role(const struct engine *engine)
 {
-    return engine->role;
+    const struct leadership_facts *facts = leadership_facts(engine->options.leadership);
+    return engine->role == ROLE_STARTING && facts && facts->phase == LEADER_STANDBY ? ROLE_STANDBY
+                                                                                    : engine->role;
 }
 
 const char *engine_storage_fault(const struct engine *engine)
@@ -441,7 +566,8 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
     const struct journal_counters *counters =
         engine->journal ? journal_counters(engine->journal) : &no_commits;
     *out = (struct engine_counters){
-        .role = engine->role,
+        .role = engine_role(engine),
+        .leadership = leadership_facts(engine->options.leadership),
         .commits = counters->commits,
         .commit_failures = counters->commit_failures,
         .records = counters->records,

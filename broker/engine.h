@@ -4,6 +4,8 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
+#include "broker/keyring.h"
+#include "broker/leadership.h"
 #include "broker/turn.h"
 #include "core/core.h"
 #include "fmapi/fmapi.h"
@@ -40,29 +42,41 @@ enum broker_role engine_role(const struct engine *engine);
 
 struct engine_options {
     uv_loop_t *loop;
-    const struct config *config; /* the caller's until another is in force */
-    struct store *store;         /* the engine closes it */
-    struct bearers *bearers;     /* follows what is loaded and saved; NULL: none does */
+    const struct config *config;   /* the caller's until another is in force */
+    struct store *store;           /* the engine closes it; NULL: engine_use_store gives it */
+    struct leadership *leadership; /* NULL: this broker is alone, and leads */
+    struct bearers *bearers;       /* follows what is loaded and saved; NULL: none does */
+    struct keyring *keyring;       /* that is shared, in the ledger; NULL: none is */
     /* Called now and then while engine_start loads the store, which can take long; or NULL. */
     void (*loading)(void *arg, uint64_t records);
     void *loading_arg;
+    /* Where engine_start returned 1: it leads now, or err says why it cannot. */
+    void (*started)(void *arg, const struct error *err);
+    void *started_arg;
 };
 /* Never NULL (base/memory.h). */
 struct engine *engine_create(const struct engine_options *options);
 void engine_listen(struct engine *engine, const struct engine_listener *listener);
 
-/* Loads the store and starts the core. 0 or a code with a sentence. */
+/* For an engine that was created without. */
+void engine_use_store(struct engine *engine, struct store *store);
+
+/* Loads the store and starts the core. 0 or a code with a sentence; or 1: the store has more to
+ * fetch, and options.started is called when that is done. */
 int engine_start(struct engine *engine, struct error *err);
 
-/* Another configuration while it runs (F5). keep_fabric: what it says of the fabric manager, and
- * the files that it names there, are as they were: connections and login stay. 0, or a code with a
- * sentence and nothing changed. Never from inside a step. */
+/* Another configuration while it runs (F5), or before engine_start. keep_fabric: what it says of
+ * the fabric manager, and the files that it names there, are as they were: connections and login
+ * stay. 0, or a code with a sentence and nothing changed. Never from inside a step. */
 int engine_configure(struct engine *engine, const struct config *config, bool keep_fabric,
                      struct error *err);
 
 /* One event. now_ms is filled in here. The answer, if the event wants one, may be rendered and even
  * sent before this returns. */
 void engine_step(struct engine *engine, struct core_event *event);
+
+/* Saves the root keys of options.keyring, with what is unsaved now. */
+void engine_save_keys(struct engine *engine);
 
 /* Lets the listener send the answer of the ticket, which it has already, when everything that is
  * unsaved now is saved: for answers to reads. May call listener.send before it returns. */
@@ -77,6 +91,8 @@ bool engine_unsaved(const struct engine *engine, uint64_t number);
 const char *engine_storage_fault(const struct engine *engine);
 
 const struct core *engine_core(const struct engine *engine);
+/* NULL: this broker is alone. */
+struct leadership *engine_leadership(const struct engine *engine);
 int64_t engine_now_ms(const struct engine *engine);
 
 /* Measures the turns of the loop: for long parts of one, and for signals. */
@@ -86,6 +102,7 @@ struct turn *engine_turn(struct engine *engine);
  * pointed to changes with the next turn of the loop and dies with engine_stop. */
 struct engine_counters {
     enum broker_role role;
+    const struct leadership_facts *leadership; /* NULL: this broker is alone */
     uint64_t commits, commit_failures, records, steps;
     uint32_t unsaved;     /* records gathered or being written now */
     bool storage_failing; /* the last commit failed; being retried */

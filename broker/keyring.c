@@ -3,8 +3,8 @@
 
 #include "base/memory.h"
 #include "core/reservation/reservation.h"
-#include "tokens/keybytes.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,22 +13,13 @@
 enum { LAG_S = 3600 };
 
 struct keyring {
-    char *path; /* NULL: none */
-    bool own;   /* its keys were made by this process */
+    char *path;  /* NULL: none */
+    bool own;    /* its keys were made by this process */
+    bool shared; /* they are in the ledger, for all brokers, or are to be */
+    bool loaded; /* from there */
     uint64_t rotations;
     struct rootkeys keys;
 };
-
-static int draw_key(struct rootkeys *keys, int64_t now, struct error *err)
-{
-    struct rootkey *key = &keys->keys[0];
-    int rc = keybytes_draw(key->id, sizeof key->id, err);
-    if (rc == 0)
-        rc = keybytes_draw(key->bytes, sizeof key->bytes, err);
-    key->made = now;
-    keys->count = 1;
-    return rc;
-}
 
 static int open_file(struct keyring *keyring, const char *path, int64_t now, struct error *err)
 {
@@ -44,7 +35,7 @@ static int open_file(struct keyring *keyring, const char *path, int64_t now, str
 struct keyring *keyring_open(const char *path, int64_t now, struct error *err)
 {
     struct keyring *keyring = memory_zeroed(sizeof *keyring);
-    int rc = path ? open_file(keyring, path, now, err) : draw_key(&keyring->keys, now, err);
+    int rc = path ? open_file(keyring, path, now, err) : rootkeys_add(&keyring->keys, now, err);
     if (rc == 0)
         return keyring;
     keyring_close(keyring);
@@ -82,6 +73,55 @@ void keyring_adopt(struct keyring *keyring, struct rootkeys *keys)
 {
     keyring->keys = *keys;
     rootkeys_wipe(keys);
+}
+
+/* ---- in the ledger of several brokers ---- */
+
+void keyring_share(struct keyring *keyring)
+{
+    assert(!keyring->path);
+    keyring->shared = true;
+}
+
+bool keyring_shared(const struct keyring *keyring)
+{
+    return keyring->shared;
+}
+
+bool keyring_loaded(const struct keyring *keyring)
+{
+    return keyring->loaded;
+}
+
+int keyring_load(struct keyring *keyring, const struct record *record, struct error *err)
+{
+    char text[ROOTKEYS_TEXT_SIZE];
+    struct rootkeys keys;
+    assert(keyring->shared && record->kind == RECORD_ROOT_KEYS);
+    const char *kept = secret_expose(record->u.root_keys);
+    const size_t length = strlen(kept);
+    bool good = length < sizeof text;
+    memcpy(text, kept, good ? length + 1 : 0);
+    good = good && rootkeys_parse(text, length, &keys) == 0;
+    explicit_bzero(text, sizeof text);
+    if (!good)
+        return error_set(err, ERROR_CORRUPT, "the root keys are no root keys");
+    keyring->rotations++; /* what a reload has read meanwhile is older */
+    keyring->loaded = true;
+    keyring_adopt(keyring, &keys);
+    return 0;
+}
+
+void keyring_save(struct keyring *keyring, void (*save)(void *arg, const struct record *record),
+                  void *arg)
+{
+    char text[ROOTKEYS_TEXT_SIZE];
+    assert(keyring->shared);
+    (void)rootkeys_format(&keyring->keys, text);
+    const struct record record = {.kind = RECORD_ROOT_KEYS, .u.root_keys = secret_of(text)};
+    save(arg, &record);
+    explicit_bzero(text, sizeof text);
+    keyring->loaded = true;
 }
 
 /* ---- rotating ---- */
@@ -123,8 +163,22 @@ static int rotate_file(struct keyring *keyring, int64_t now, int64_t oldest, str
     return 0;
 }
 
+static int rotate_shared(struct keyring *keyring, int64_t now, int64_t oldest, struct error *err)
+{
+    struct rootkeys keys = keyring->keys;
+    int rc = rootkeys_renew(&keys, now, key_needed, &oldest, err);
+    if (rc == 0) {
+        keyring->rotations++;
+        keyring_adopt(keyring, &keys);
+    }
+    rootkeys_wipe(&keys);
+    return rc;
+}
+
 int keyring_rotate(struct keyring *keyring, const struct core *core, int64_t now, struct error *err)
 {
+    if (keyring->shared)
+        return rotate_shared(keyring, now, oldest_active(core), err);
     if (!keyring->path)
         return error_set(err, ERROR_REFUSED,
                          "store = memory keeps no root keys: they are new at each start, so "

@@ -33,7 +33,20 @@ int keyring_read(const struct keyring *keyring, struct rootkeys *keys, struct er
 uint64_t keyring_rotations(const struct keyring *keyring);
 void keyring_adopt(struct keyring *keyring, struct rootkeys *keys);
 
-/* A new key makes tokens from now on, on disk before it is in force. Those before it go as soon as
+/* ---- of several brokers: the keys are in the ledger that they share (RECORD_ROOT_KEYS) ---- */
+
+/* For a ring that was opened without a path: its keys are to be those of the ledger. */
+void keyring_share(struct keyring *keyring);
+bool keyring_shared(const struct keyring *keyring);
+/* The ledger's, in force from here on. 0, or ERROR_CORRUPT with a sentence. */
+int keyring_load(struct keyring *keyring, const struct record *record, struct error *err);
+bool keyring_loaded(const struct keyring *keyring); /* or saved */
+/* Saves those in force. What was made with a new key may be told when that is durable. */
+void keyring_save(struct keyring *keyring, void (*save)(void *arg, const struct record *record),
+                  void *arg);
+
+/* A new key makes tokens from now on, on disk before it is in force (one that is shared: the caller
+ * saves it next). Those before it go as soon as
  * no active reservation is older than the key that came after them: nothing that they were used for
  * lives any more. ERROR_REFUSED: there is no file, so there is nothing to rotate; and what
  * rootkeys_rotate returns. */

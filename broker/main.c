@@ -4,6 +4,7 @@
 
 #include "base/roff.h"
 #include "broker/broker.h"
+#include "broker/dump.h"
 #include "broker/config/config.h"
 #include "broker/config/table.h"
 #include "broker/service/hostcheck.h"
@@ -29,6 +30,7 @@ struct options {
     int (*task)(const struct options *options); /* returns the exit status; NULL: all is done */
     const char *config_path;
     const char *user; /* of the service; NULL: not named (serviceuser.h) */
+    const char *file; /* of a task that has one */
     int log_level;    /* -1: as configured */
 };
 
@@ -114,7 +116,15 @@ static int make_key(const struct options *options)
         return EXIT_FAILURE;
     const char *path = config->state_key_file;
     bool needed = config->store != CONFIG_STORE_MEMORY && stat(path, &there) < 0;
-    int rc = needed ? serviceuser_find(&user, options->user, config, &err) : 0;
+    int rc = 0;
+    if (needed && config->store == CONFIG_STORE_ETCD)
+        rc = error_set(&err, ERROR_REFUSED,
+                       "with store = etcd all brokers need the same: copy %s from another one, or "
+                       "make the first with openssl rand -hex 32, mode 0600, owned by the user of "
+                       "mcastd",
+                       path);
+    else if (needed)
+        rc = serviceuser_find(&user, options->user, config, &err);
     if (rc == 0 && needed)
         rc = seal_key_create(path, user.uid, user.gid, &err);
     if (rc < 0)
@@ -210,6 +220,28 @@ static int print_node_launch_key(const struct options *options)
     return rc;
 }
 
+static int move_ledger(const struct options *options,
+                       int how(const struct config *, const char *file, struct error *))
+{
+    struct error err = {0};
+    struct config *config = load_as_service(options, NULL, print_faults_only);
+    const int rc = config ? how(config, options->file, &err) : ERROR_INVALID;
+    if (config && rc < 0)
+        fprintf(stderr, "mcastd: %s\n", err.text);
+    config_destroy(config);
+    return rc < 0 ? EXIT_FAILURE : 0;
+}
+
+static int export_ledger(const struct options *options)
+{
+    return move_ledger(options, dump_export);
+}
+
+static int import_ledger(const struct options *options)
+{
+    return move_ledger(options, dump_import);
+}
+
 static int run_service(const struct options *options)
 {
     sigset_t hangup;
@@ -227,7 +259,7 @@ static const struct {
     const char *value; /* NULL: takes none; "[USER]": may take one */
     char letter;
     const char *sentence;
-    int (*task)(const struct options *options); /* NULL: none; its value is the user */
+    int (*task)(const struct options *options); /* NULL: none; its value is a user or a file */
 } rows[] = {
     {"config", "FILE", 'c', "read FILE and conf.d/*.conf beside it (" CONFIG_DEFAULT_PATH ")",
      NULL},
@@ -241,6 +273,10 @@ static const struct {
      "make [broker] launch_key_file; add its next key; or use that one", rotate_launch_key},
     {"node-launch-key", "[USER]", 'N', "print what nodes need of it, for their launch_key",
      print_node_launch_key},
+    {"export", "FILE", 'E', "write the ledger to a new FILE, or to - (standard output), and exit",
+     export_ledger},
+    {"import", "FILE", 'I', "make a ledger of such a FILE where there is none yet, and exit",
+     import_ledger},
     {"help-config", NULL, 'H', "explain every key of the configuration", NULL},
     {"sample-config", NULL, 'S', "print a configuration to begin with", NULL},
     {"version", NULL, 'V', "print the version", NULL},
@@ -328,7 +364,7 @@ static int apply_option(struct options *options, int letter, const char *value)
         if (rows[i].letter != letter || !rows[i].task)
             continue;
         options->task = rows[i].task;
-        options->user = value;
+        *(rows[i].value[0] == '[' ? &options->user : &options->file) = value;
         return 0;
     }
     switch (letter) {

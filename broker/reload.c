@@ -64,6 +64,14 @@ static bool need_restart(const struct config_changes *changes)
     return needed;
 }
 
+/* 0 for a broker that is alone. */
+static int change_etcd(const struct reload *reload, const struct config *config, struct error *err)
+{
+    const char *endpoints[ETCD_ENDPOINTS_MAX];
+    const struct etcd_options options = settings_etcd(config, endpoints);
+    return reload->etcd ? etcd_change(reload->etcd, &options, err) : 0;
+}
+
 /* Everything that can fail comes before everything that changes something. */
 static int apply_changes(struct reload *reload, struct reading *reading,
                          const struct config_changes *changes, struct error *err)
@@ -72,9 +80,14 @@ static int apply_changes(struct reload *reload, struct reading *reading,
     *err = reading->err;
     int rc = err->code == 0 ? http_change_check(reload->http, reading->http, err) : err->code;
     if (rc == 0)
-        rc = engine_configure(reload->engine, config, !changes->fabric, err);
+        rc = change_etcd(reload, config, err);
     if (rc < 0)
         return rc;
+    rc = engine_configure(reload->engine, config, !changes->fabric, err);
+    if (rc < 0) {
+        (void)change_etcd(reload, reload->config, &(struct error){0});
+        return rc;
+    }
     if (keyring_rotations(reload->keyring) == reading->rotations)
         keyring_adopt(reload->keyring, &reading->keys);
     http_adopt(reload->http, reading->http);

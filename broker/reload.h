@@ -5,6 +5,7 @@
 #include "broker/engine.h"
 #include "broker/http/http.h"
 #include "broker/keyring.h"
+#include "state/etcd/etcd.h"
 
 #include <stdbool.h>
 #include <uv.h>
@@ -24,6 +25,7 @@ struct reload {
     struct engine *engine;
     struct http *http;
     struct keyring *keyring;
+    struct etcd *etcd;                      /* NULL: this broker is alone */
     void (*ended)(void *arg, bool applied); /* true: what the files say is in force now */
     void *arg;
     struct reading *reading; /* in progress; or NULL */

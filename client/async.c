@@ -27,7 +27,7 @@ struct mcast_async {
 static int copy_settings(struct mcast_async *async, struct mcast *handle, struct mcast_error *error)
 {
     struct peer *given = &handle->broker.peer, *mine = &async->broker.peer;
-    bool tcp = !given->endpoint.socket[0];
+    bool tcp = endpoints_remote(&given->endpoints);
     int rc;
     if (tcp && given->credentials.munge == MCAST_MUNGE_ALWAYS)
         return fault_set(error, MCAST_USAGE,
@@ -45,7 +45,7 @@ static int copy_settings(struct mcast_async *async, struct mcast *handle, struct
 int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned flags,
                      struct mcast_error *error)
 {
-    const struct endpoint *endpoint = &handle->broker.peer.endpoint;
+    const struct endpoints *endpoints = &handle->broker.peer.endpoints;
     if (flags & ~(unsigned)MCAST_PATIENT)
         return fault_set(error, MCAST_USAGE,
                          "the program asks for more than libmcast %s knows; update libmcast",
@@ -53,9 +53,9 @@ int mcast_async_open(struct mcast_async **out, struct mcast *handle, unsigned fl
     struct mcast_async *async = calloc(1, sizeof *async);
     if (!async)
         return fault_nomem(error);
-    async->broker.peer.endpoint = *endpoint;
+    async->broker.peer.endpoints = *endpoints;
     async->retries = flags & MCAST_PATIENT;
-    async->broker.connections = endpoint->socket[0] ? CONNECTIONS_SOCKET : CONNECTIONS_TCP;
+    async->broker.connections = endpoints_remote(endpoints) ? CONNECTIONS_TCP : CONNECTIONS_SOCKET;
     int rc = broker_init(&async->broker, error);
     if (rc == 0)
         rc = copy_settings(async, handle, error);

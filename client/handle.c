@@ -13,15 +13,15 @@
 
 int mcast_open(struct mcast **out, const char *url, struct mcast_error *error)
 {
-    struct endpoint endpoint;
-    int rc = endpoint_find(&endpoint, url, error);
+    struct endpoints endpoints;
+    int rc = endpoints_find(&endpoints, url, error);
     if (rc < 0)
         return rc;
     struct mcast *handle = calloc(1, sizeof *handle);
     if (!handle)
         return fault_nomem(error);
     handle->timeout_ms = REQUEST_TIMEOUT_MS;
-    handle->broker.peer.endpoint = endpoint;
+    handle->broker.peer.endpoints = endpoints;
     handle->broker.connections = 1;
     handle->broker.limits_attempts = true;
     rc = broker_init(&handle->broker, error);
@@ -87,7 +87,7 @@ int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_erro
     if (peer->clock_known)
         return 0;
     return fault_set(error, MCAST_UNCLEAR, "mcastd at %s has not sent its time yet",
-                     endpoint_name(&peer->endpoint));
+                     endpoint_name(endpoints_current(&peer->endpoints)));
 }
 
 /* What would end a header's line, or is nowhere in a token (RFC 6750: b64token). */
@@ -207,7 +207,7 @@ int handle_ask(struct mcast *handle, const struct call *call, bool retry, void *
                          "a callback must not use the handle that calls it; open another one");
     if (atomic_load(&handle->stopped))
         return stopped(error);
-    int rc = peer->endpoint.socket[0] ? 0 : credentials_settle(&peer->credentials, error);
+    int rc = endpoints_remote(&peer->endpoints) ? credentials_settle(&peer->credentials, error) : 0;
     if (rc == 0)
         rc = broker_begin(&handle->broker, &wanted.request, error);
     if (rc < 0)

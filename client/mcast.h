@@ -78,18 +78,26 @@ enum mcast_exit {
 
 MCAST_API enum mcast_exit mcast_exit_status(const struct mcast_error *error);
 
-struct mcast; /* a connection to one broker, kept open between calls */
+struct mcast; /* connections to a broker, or to several of which one leads, kept between calls */
 
 /* url: "unix:/path", "/path", "https://host:port", or "http://host:port" where the host is this
- * machine. NULL: the environment variable MCAST_URL, or else MCAST_DEFAULT_SOCKET. Nothing is sent
- * yet. *out is to be closed with mcast_close. MCAST_UNREACHABLE, "libcurl": it is needed for a
- * broker over TCP, and cannot be loaded. */
+ * machine; or up to eight of them, separated by commas or blanks, of brokers that share one ledger.
+ * NULL: the environment variable MCAST_URL, or else MCAST_DEFAULT_SOCKET. Nothing is sent yet. *out
+ * is to be closed with mcast_close. MCAST_UNREACHABLE, "libcurl": it is needed for a broker over
+ * TCP, and cannot be loaded.
+ *
+ * Of several brokers the first is asked, and the one that led is remembered. Where it does not
+ * lead, stops, or cannot be reached, the call goes on to the one that it says leads, if that is
+ * among them, or else to the next, each once, within the time for one answer. No address is ever
+ * asked that is not in the list. */
 MCAST_API int mcast_open(struct mcast **out, const char *url, struct mcast_error *error);
 
 MCAST_API void mcast_close(struct mcast *handle); /* takes NULL, keeps errno */
 
 /* Milliseconds for one answer, from 1; the default is 30,000. Of these, five seconds for a
- * connection that does not open. Streams of events have no limit. */
+ * connection that does not open. Of several brokers each has its part of them: first 0.3 s for a
+ * connection and 10 s for an answer; then those that were given up so have 1.5 s, and the rest.
+ * Streams of events have no limit. */
 MCAST_API int mcast_set_timeout(struct mcast *handle, unsigned milliseconds,
                                 struct mcast_error *error);
 
@@ -462,6 +470,10 @@ MCAST_API int mcast_accept_loss(struct mcast *handle, uint64_t *reservations,
  * many these are. */
 MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservations,
                           struct mcast_error *error);
+
+/* Of several brokers, the one that leads lets another lead, and starts again as a standby: for
+ * maintenance. Refused by a broker that is alone. */
+MCAST_API int mcast_step_down(struct mcast *handle, struct mcast_error *error);
 
 /* ---- For holders of a job's token ------------------------------------------------------------ */
 

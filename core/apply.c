@@ -392,6 +392,8 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return 0;
     case RECORD_FACTS:
         return apply_facts(core, &record->u.facts);
+    case RECORD_ROOT_KEYS:
+        return 0;
     }
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }

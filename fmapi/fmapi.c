@@ -59,8 +59,13 @@ struct fmapi *fmapi_create(uv_loop_t *loop, const struct fmapi_options *options,
     assert(options->timeout_ms >= 1 && options->timeout_ms <= INT32_MAX && options->parallel >= 1);
     struct fmapi *api = memory_zeroed(sizeof *api);
     if (copy_options(api, options, err) == 0) {
-        const struct transport_options transport = {
-            .ca = api->options.ca, .verify = options->verify != 0, .parallel = options->parallel};
+        const struct transport_options transport = {.ca = api->options.ca,
+                                                    .verify = options->verify != 0,
+                                                    .parallel = options->parallel,
+                                                    .may_send = options->may_send,
+                                                    .may_send_arg = options->may_send_arg,
+                                                    .unacknowledged_ms =
+                                                        (unsigned)options->timeout_ms};
         api->transport = transport_create(loop, &transport, err);
     }
     if (!api->transport) {

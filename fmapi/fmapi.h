@@ -31,6 +31,8 @@ struct fmapi_options {
     int verify;         /* 0: do not verify the server; the caller has logged it loudly */
     int64_t timeout_ms; /* of one call or page, from leaving the queue to the last byte */
     unsigned parallel;  /* connections kept, at most; the caller sends no more calls at once */
+    bool (*may_send)(void *arg); /* asked just before each request is written; NULL: it may be */
+    void *may_send_arg;
 };
 
 /* For --check and doctor: whether the options fit together and this user can use the files of the

@@ -48,7 +48,8 @@ struct key {
 
 static const struct key keys[] = {
     {"url", TEXT, AT(url), 0, "",
-     "The broker: https://host:port, or unix:/path. Empty: MCAST_URL, or its socket on this host."},
+     "The broker: https://host:port, or unix:/path; or several, separated by commas, of which the "
+     "one that leads is followed. Empty: MCAST_URL, or its socket on this host."},
     {"cacert", PATH, AT(cacert), 0, "",
      "What signed the broker's certificate, a PEM file. Name one: the system's store takes longer "
      "to read than all else that mcast-node does."},

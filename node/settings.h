@@ -13,7 +13,7 @@
 
 #define SETTINGS_DEFAULT_FILE "/etc/mcastd/node.conf"
 
-enum { SETTINGS_TEXT_SIZE = 200 };
+enum { SETTINGS_TEXT_SIZE = 400 };
 
 struct settings {
     char url[SETTINGS_TEXT_SIZE]; /* "": as libmcast finds the broker */

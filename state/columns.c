@@ -160,6 +160,16 @@ static const struct column counters[] = {
     NUMBER("last_seq", counters.last_seq, 0, COUNTER_MAX),
 };
 
+static const struct column root_keys[] = {
+    {.name = "keys",
+     .offset = offsetof(struct record, u.root_keys),
+     .type = COLUMN_TOKEN,
+     .fault = "keys are missing or too long",
+     .required = true,
+     .possible = is_token,
+     .sealed = SEALED_ROOT_KEYS},
+};
+
 static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
 static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
 
@@ -175,6 +185,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_CLEANED] = {NULL, cleanup, 3}, /* without give_up_ms */
     [RECORD_FACTS] = COLUMNS("facts", facts),
     [RECORD_SUM] = COLUMNS("sum", sum),
+    [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

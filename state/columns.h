@@ -16,7 +16,12 @@ enum column_type {
     COLUMN_TOKEN, /* a text; sealed on disk */
 };
 
-enum sealed { SEALED_TOKEN, SEALED_KEY, SEALED_COUNT };
+enum sealed {
+    SEALED_TOKEN,
+    SEALED_KEY,
+    SEALED_ROOT_KEYS, /* of no reservation: where they are kept with the ledger; number 1 */
+    SEALED_COUNT
+};
 
 struct column {
     const char *name; /* on disk */
@@ -30,7 +35,7 @@ struct column {
     enum sealed sealed;                 /* TOKEN: which of a reservation's */
 };
 
-#define RECORD_KINDS (RECORD_SUM + 1)
+#define RECORD_KINDS (RECORD_ROOT_KEYS + 1)
 
 /* The first so many are the key of what is replaced or deleted. */
 struct columns {

@@ -2,43 +2,33 @@
 #include "state/recordjson.h"
 
 #include "base/memory.h"
+#include "state/base64.h"
 
 #include <assert.h>
-#include <limits.h>
-#include <openssl/evp.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { BASE64_SIZE = (SEALING_SIZE_MAX + 2) / 3 * 4 + 1 };
-
-/* -- base64 (RFC 4648, 4) -- */
-
-/* The number of bytes written to out, which has room for three of four characters; -1. */
-static int decode_base64(const char *text, size_t length, unsigned char *out)
-{
-    assert(text && out);
-    if (length % 4 != 0 || length > INT_MAX)
-        return -1;
-    const int size = EVP_DecodeBlock(out, (const unsigned char *)text, (int)length);
-    const int padding = length == 0 ? 0 : (text[length - 1] == '=') + (text[length - 2] == '=');
-    return size == (int)(length / 4 * 3) ? size - padding : -1;
-}
+enum { SEALED_TEXT_SIZE = BASE64_LENGTH(SEALING_SIZE_MAX) + 1 };
 
 /* -- writing -- */
+
+/* The number of what a secret is bound to. */
+static uint64_t sealed_with(const struct record *record)
+{
+    assert(record->kind == RECORD_RESERVATION || record->kind == RECORD_ROOT_KEYS);
+    return record->kind == RECORD_RESERVATION ? record->u.reservation.number : 1;
+}
 
 static json_t *secret_json(struct sealing *sealing, const struct column *column,
                            const struct record *record)
 {
-    const struct reservation_record *r = &record->u.reservation;
-    unsigned char text[BASE64_SIZE];
-    assert(record->kind == RECORD_RESERVATION);
-    const int size =
-        sealing_wrap(sealing, column->sealed, r->number, secret_of(column_text(column, record)));
+    char text[SEALED_TEXT_SIZE];
+    const int size = sealing_wrap(sealing, column->sealed, sealed_with(record),
+                                  secret_of(column_text(column, record)));
     if (size < 0)
         return NULL;
-    return json_stringn((const char *)text,
-                        (size_t)EVP_EncodeBlock(text, sealing->sealed[column->sealed], size));
+    return json_stringn(text, base64_encode(sealing->sealed[column->sealed], (size_t)size, text));
 }
 
 /* jansson makes no string of what is not UTF-8. */
@@ -48,9 +38,8 @@ static json_t *text_json(const char *text)
     if (string)
         return string;
     const size_t size = strlen(text);
-    assert(size <= INT_MAX / 2);
-    char *coded = memory_zeroed((size + 2) / 3 * 4 + 1);
-    EVP_EncodeBlock((unsigned char *)coded, (const unsigned char *)text, (int)size);
+    char *coded = memory_zeroed(BASE64_LENGTH(size) + 1);
+    (void)base64_encode(text, size, coded);
     json_t *object = json_pack("{s:s}", "base64", coded);
     free(coded);
     return object;
@@ -107,7 +96,7 @@ static const char *other_text(struct recordjson *json, const json_t *value)
         return NULL;
     const size_t length = strlen(coded);
     unsigned char *bytes = memory_zeroed(length / 4 * 3 + 1);
-    const int size = decode_base64(coded, length, bytes);
+    const int size = base64_decode(coded, length, bytes);
     json_t *string = size < 0 ? NULL : json_stringn_nocheck((const char *)bytes, (size_t)size);
     free(bytes);
     return json_array_append_new(json->kept, string) == 0 ? text_of(string) : NULL;
@@ -133,13 +122,13 @@ static bool read_text(struct recordjson *json, const struct column *column, cons
 static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
                        struct record *record, struct error *err)
 {
-    unsigned char sealed[BASE64_SIZE];
+    unsigned char sealed[SEALED_TEXT_SIZE];
     struct secret secret;
     const char *text = text_of(value);
-    const int size = text && json_string_length(value) < BASE64_SIZE
-                         ? decode_base64(text, json_string_length(value), sealed)
+    const int size = text && json_string_length(value) < SEALED_TEXT_SIZE
+                         ? base64_decode(text, json_string_length(value), sealed)
                          : -1;
-    const int code = sealing_unwrap(json->sealing, column->sealed, record->u.reservation.number,
+    const int code = sealing_unwrap(json->sealing, column->sealed, sealed_with(record),
                                     size < 0 ? NULL : sealed, (size_t)size, &secret, err);
     column_set_text(column, record, secret_expose(secret));
     return code == 0 && !column_possible(column, record)
@@ -147,7 +136,7 @@ static int read_secret(struct recordjson *json, const struct column *column, con
                : code;
 }
 
-/* What it is of, and may not be there: then it is 0 or NULL. */
+/* value NULL: not there, so it is 0 or no text. */
 static int read_column(struct recordjson *json, const struct column *column, const json_t *value,
                        struct record *record, struct error *err)
 {

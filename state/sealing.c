@@ -5,13 +5,15 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct seal_place place_of(enum sealed place, uint64_t number)
 {
-    static const char *const columns[SEALED_COUNT] = {
-        [SEALED_TOKEN] = "reservation.token", [SEALED_KEY] = "reservation.job_key"};
+    static const char *const columns[SEALED_COUNT] = {[SEALED_TOKEN] = "reservation.token",
+                                                      [SEALED_KEY] = "reservation.job_key",
+                                                      [SEALED_ROOT_KEYS] = "ledger.root_keys"};
     assert(number > 0);
     return (struct seal_place){.column = columns[place], .row = number};
 }
@@ -44,8 +46,8 @@ int sealing_wrap(struct sealing *sealing, enum sealed place, uint64_t number, st
     return seal_wrap(sealing->seal, &at, secret, sealing->sealed[place]);
 }
 
-static int refuse_sealed(const struct sealing *sealing, int code, uint64_t number,
-                         struct error *err)
+static int refuse_sealed(const struct sealing *sealing, enum sealed place, int code,
+                         uint64_t number, struct error *err)
 {
     assert(code < 0);
     if (code == ERROR_REFUSED)
@@ -55,12 +57,14 @@ static int refuse_sealed(const struct sealing *sealing, int code, uint64_t numbe
             "key file that belongs to this ledger, else see \"A lost key\" in "
             "share/doc/mcastd/state.md",
             sealing->ledger, sealing->key_file);
+    char what[48] = "root keys";
+    if (place != SEALED_ROOT_KEYS)
+        (void)snprintf(what, sizeof what, "reservation %" PRIu64, number);
     if (code == ERROR_VERSION)
-        return error_set(err, code,
-                         "reservation %" PRIu64 " in %s was sealed by a newer mcastd: install that "
-                         "version",
-                         number, sealing->ledger);
-    return error_set(err, code, "reservation %" PRIu64 ": its token does not open", number);
+        return error_set(err, code, "%s in %s: sealed by a newer mcastd: install that version",
+                         what, sealing->ledger);
+    return error_set(err, code, "%s: %s", what,
+                     place == SEALED_ROOT_KEYS ? "they do not open" : "its token does not open");
 }
 
 int sealing_unwrap(struct sealing *sealing, enum sealed place, uint64_t number,
@@ -70,11 +74,11 @@ int sealing_unwrap(struct sealing *sealing, enum sealed place, uint64_t number,
     assert(sealing->seal);
     *secret = (struct secret){0};
     if (!sealed || size > SEALING_SIZE_MAX)
-        return refuse_sealed(sealing, ERROR_CORRUPT, number, err);
+        return refuse_sealed(sealing, place, ERROR_CORRUPT, number, err);
     const struct seal_place at = place_of(place, number);
     int length = seal_unwrap(sealing->seal, &at, sealed, size, sealing->plain[place]);
     if (length < 0)
-        return refuse_sealed(sealing, length, number, err);
+        return refuse_sealed(sealing, place, length, number, err);
     *secret = secret_of(sealing->plain[place]);
     return 0;
 }

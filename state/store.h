@@ -25,15 +25,22 @@ struct store *store_memory_open(struct error *err);
  * docs/state.md has the format. */
 struct store *store_sqlite_open(const char *path, const char *key_file, struct error *err);
 
+/* The ledger at path as it is in one moment, for store_load alone: nothing is changed in it. *live:
+ * a broker has it open, and goes on meanwhile; otherwise none can start before store_close.
+ * Refuses what store_sqlite_open refuses, a missing one, and one of an older schema. The key is
+ * there. */
+struct store *store_sqlite_open_copy(const char *path, const char *key_file, bool *live,
+                                     struct error *err);
+
 /* Whether the ledger at path may hold secrets that only its key opens: false when there is no
  * ledger or no secret in it. Writes nothing: any user may call it while a broker runs. */
 bool store_sqlite_sealed(const char *path);
 
-/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED and RECORD_FACTS if
- * there, then reservations by ascending number, then what nodes reported for them, then sums of
- * nodes by ascending number and sum, then cleanups, then events by ascending seq. Strings are valid
- * during the call. each returns 0, or a negative code that ends the load and is returned. Only
- * before the first commit.
+/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED, RECORD_FACTS and
+ * RECORD_ROOT_KEYS if there, then reservations by ascending number, then what nodes reported for
+ * them, then sums of nodes by ascending number and sum, then cleanups, then events by ascending
+ * seq. Strings are valid during the call. each returns 0, or a negative code that ends the load and
+ * is returned. Only before the first commit.
  *
  * 0: all was loaded. 1: a keeper that is far away has more to fetch; call it again, with the same
  * each, when store_fd is readable. */
@@ -54,7 +61,7 @@ size_t batch_size(const struct batch *batch);                     /* records in 
 /* The result of a commit. */
 struct commit_result {
     int code; /* 0; ERROR_IO, ERROR_FULL (disk): nothing of it was written, try again;
-                 ERROR_NOT_LEADER: nothing was written and never will be */
+                 ERROR_NOT_LEADER: nothing more will be written; whether this was is not known */
     struct error error;
     int64_t took_us;
 };

@@ -21,8 +21,9 @@
 enum {
     MADE_DIGITS = 19, /* of INT64_MAX */
     LINE_MAX_SIZE = 2 * ROOTKEY_ID_SIZE + 1 + MADE_DIGITS + 1 + 2 * ROOTKEY_SIZE + 1, /* its end */
-    TEXT_MAX = ROOTKEYS_MAX * LINE_MAX_SIZE,
 };
+
+_Static_assert(ROOTKEYS_MAX *LINE_MAX_SIZE < ROOTKEYS_TEXT_SIZE, "with a NUL");
 
 static const struct guardedfile_kind kind = {
     .what = "root key file",
@@ -67,13 +68,14 @@ static size_t format_line(const struct rootkey *key, char line[LINE_MAX_SIZE])
     return (size_t)length;
 }
 
-static size_t format_keys(const struct rootkeys *keys, char text[TEXT_MAX])
+size_t rootkeys_format(const struct rootkeys *keys, char text[ROOTKEYS_TEXT_SIZE])
 {
     char *at = text;
     for (size_t i = 0; i < keys->count; i++) {
         at += format_line(&keys->keys[i], at);
         *at++ = '\n';
     }
+    *at = '\0';
     return (size_t)(at - text);
 }
 
@@ -92,8 +94,7 @@ static bool parse_line(const char *line, struct rootkey *key)
     return same;
 }
 
-/* The number of the line that is wrong, from 1; 0: none. text ends with a NUL at length. */
-static size_t parse_keys(char *text, size_t length, struct rootkeys *keys)
+size_t rootkeys_parse(char *text, size_t length, struct rootkeys *keys)
 {
     keys->count = 0;
     for (char *line = text; line < text + length || keys->count == 0;) {
@@ -114,10 +115,10 @@ static size_t parse_keys(char *text, size_t length, struct rootkeys *keys)
 
 static int read_open_file(int file, const char *path, struct rootkeys *keys, struct error *err)
 {
-    char text[TEXT_MAX + 2]; /* one more than there may be: too long shows; and a NUL */
+    char text[ROOTKEYS_TEXT_SIZE + 1]; /* one more than there may be: too long shows; and a NUL */
     int code = 0, length = keyfile_bytes(file, path, text, sizeof text - 1, err);
     text[length < 0 ? 0 : length] = '\0';
-    size_t wrong = length < 0 ? 0 : parse_keys(text, (size_t)length, keys);
+    size_t wrong = length < 0 ? 0 : rootkeys_parse(text, (size_t)length, keys);
     if (length < 0)
         code = length;
     else if (wrong > 0)
@@ -144,7 +145,7 @@ int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err)
 
 /* -- creating and rotating -- */
 
-static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
+int rootkeys_add(struct rootkeys *keys, int64_t now, struct error *err)
 {
     struct rootkey *key = &keys->keys[keys->count];
     int code = keybytes_draw(key->bytes, sizeof key->bytes, err);
@@ -158,15 +159,23 @@ static int add_new_key(struct rootkeys *keys, int64_t now, struct error *err)
     return 0;
 }
 
+int rootkeys_save(const char *path, const struct rootkeys *keys, uid_t owner, gid_t group,
+                  struct error *err)
+{
+    char text[ROOTKEYS_TEXT_SIZE];
+    int code =
+        guardedfile_create(path, &kind, text, rootkeys_format(keys, text), owner, group, err);
+    OPENSSL_cleanse(text, sizeof text);
+    return code;
+}
+
 int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, struct error *err)
 {
     struct rootkeys keys = {0};
-    char text[TEXT_MAX];
     assert(now >= 0);
-    int code = add_new_key(&keys, now, err);
+    int code = rootkeys_add(&keys, now, err);
     if (code == 0)
-        code = guardedfile_create(path, &kind, text, format_keys(&keys, text), owner, group, err);
-    OPENSSL_cleanse(text, sizeof text);
+        code = rootkeys_save(path, &keys, owner, group, err);
     rootkeys_wipe(&keys);
     return code;
 }
@@ -207,29 +216,32 @@ static void drop_unneeded_keys(struct rootkeys *keys, int64_t now, rootkeys_need
     keys->count = kept;
 }
 
+int rootkeys_renew(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg,
+                   struct error *err)
+{
+    const int64_t last = rootkeys_current(keys)->made;
+    drop_unneeded_keys(keys, now > last ? now : last, needed, arg);
+    if (keys->count == ROOTKEYS_MAX)
+        return error_set(err, ERROR_FULL,
+                         "all %d root keys are still needed: let jobs end before rotating again",
+                         ROOTKEYS_MAX);
+    return rootkeys_add(keys, now, err);
+}
+
 int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, void *arg,
                     struct error *err)
 {
     struct rootkeys keys;
-    char text[TEXT_MAX];
+    char text[ROOTKEYS_TEXT_SIZE];
     assert(now >= 0);
     int file = open_locked(path, err);
     if (file < 0)
         return file;
     int code = read_open_file(file, path, &keys, err);
-    if (code == 0) {
-        int64_t last = rootkeys_current(&keys)->made;
-        drop_unneeded_keys(&keys, now > last ? now : last, needed, arg);
-        if (keys.count == ROOTKEYS_MAX)
-            code = error_set(err, ERROR_FULL,
-                             "all %d keys of the root key file %s are still needed: let jobs end "
-                             "before rotating again",
-                             ROOTKEYS_MAX, path);
-    }
     if (code == 0)
-        code = add_new_key(&keys, now, err);
+        code = rootkeys_renew(&keys, now, needed, arg, err);
     if (code == 0)
-        code = guardedfile_replace(path, &kind, file, text, format_keys(&keys, text), err);
+        code = guardedfile_replace(path, &kind, file, text, rootkeys_format(&keys, text), err);
     OPENSSL_cleanse(text, sizeof text);
     rootkeys_wipe(&keys);
     close(file);

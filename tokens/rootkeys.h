@@ -22,6 +22,7 @@ enum {
     ROOTKEY_SIZE = 32,
     ROOTKEY_ID_SIZE = 8,
     ROOTKEYS_MAX = 16,
+    ROOTKEYS_TEXT_SIZE = 2048,
 };
 
 struct rootkey {
@@ -35,12 +36,25 @@ struct rootkeys {
     struct rootkey keys[ROOTKEYS_MAX];
 };
 
-/* Creates a file with one key; arguments and errors as guardedfile_create. */
+/* The file's text, which ends with a NUL; its length. To be wiped. */
+size_t rootkeys_format(const struct rootkeys *keys, char text[ROOTKEYS_TEXT_SIZE]);
+
+/* Reads it; text ends with a NUL at length, and is changed. The number of the line that is wrong,
+ * from 1; 0: none. The keys are to be wiped in either case. */
+size_t rootkeys_parse(char *text, size_t length, struct rootkeys *keys);
+
+/* Creates a file with these keys, or with a new one; arguments and errors as guardedfile_create. */
+int rootkeys_save(const char *path, const struct rootkeys *keys, uid_t owner, gid_t group,
+                  struct error *err);
 int rootkeys_create(const char *path, int64_t now, uid_t owner, gid_t group, struct error *err);
 
 /* ERROR_NOT_FOUND: there is no such file. ERROR_REFUSED: others may read or change it.
  * ERROR_CORRUPT: it is not as this program writes it. ERROR_IO. To be wiped. */
 int rootkeys_read(const char *path, struct rootkeys *keys, struct error *err);
+
+/* A new key, made now (Unix seconds), that signs from here on; behind those that are there, of
+ * which there is room for one. 0, or a code with a sentence. */
+int rootkeys_add(struct rootkeys *keys, int64_t now, struct error *err);
 
 /* Whether tokens of a key may still be in use. replaced: when the next key was made, in Unix
  * seconds. The old key signs until the issuer has read the new file: the callback adds that time.
@@ -51,6 +65,8 @@ typedef bool rootkeys_needed_fn(void *arg, const struct rootkey *key, int64_t re
  * durably, for the file's user and group. Keys in memory stay: read the file again. A file lock
  * serialises rotations. ERROR_FULL: ROOTKEYS_MAX keys are needed, or the disk is full; and what
  * rootkeys_read returns. */
+int rootkeys_renew(struct rootkeys *keys, int64_t now, rootkeys_needed_fn *needed, void *arg,
+                   struct error *err); /* in memory */
 int rootkeys_rotate(const char *path, int64_t now, rootkeys_needed_fn *needed, void *arg,
                     struct error *err);
 

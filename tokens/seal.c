@@ -55,6 +55,11 @@ void seal_destroy(struct seal *seal)
     free(seal);
 }
 
+const unsigned char *seal_key_id(const struct seal *seal)
+{
+    return seal->head + 1;
+}
+
 static void count_up(unsigned char nonce[SEAL_NONCE_SIZE])
 {
     for (size_t i = SEAL_NONCE_SIZE; i-- > 0 && ++nonce[i] == 0;)

@@ -41,6 +41,9 @@ struct seal;
 struct seal *seal_create(const struct seal_key *key, struct error *err);
 void seal_destroy(struct seal *seal); /* wipes; NULL is allowed */
 
+/* Identifies the key, SEAL_KEY_ID_SIZE bytes, and reveals nothing of it. */
+const unsigned char *seal_key_id(const struct seal *seal);
+
 /* Seals into out, of the secret's length and SEAL_OVERHEAD bytes. Returns the size, or
  * ERROR_NOMEM. Not for none. */
 int seal_wrap(struct seal *seal, const struct seal_place *place, struct secret secret,

@@ -185,11 +185,71 @@ static void settle_authdir(struct config *config)
 static void settle_root_key_file(struct config *config)
 {
     const char *slash = strrchr(config->state_path, '/');
-    if (config->store == CONFIG_STORE_MEMORY)
+    if (config->store != CONFIG_STORE_SQLITE) /* etcd: in the ledger, for all brokers */
         config->root_key_file[0] = '\0';
     else if (config->root_key_file[0] == '\0' && slash)
         (void)snprintf(config->root_key_file, sizeof config->root_key_file, "%.*s/root.keys",
                        (int)(slash - config->state_path), config->state_path);
+}
+
+/* ---- several brokers ---- */
+
+/* What all brokers say of themselves must hold for clients on other hosts. */
+static void check_advertise(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const char *url = config->advertise;
+    struct error err = {0};
+    if (url[0] == '\0') {
+        FAULT("state", "store",
+              "store = etcd needs [broker] advertise, where clients find this broker while it "
+              "leads");
+    } else if (strncmp(url, "unix:/", 6) == 0) {
+        WARN("broker", "advertise", "%s: only clients of this host can follow to it", url);
+    } else if (baseurl_check(url, "advertise", &err) < 0) {
+        FAULT("broker", "advertise", "%s; or unix:/PATH", err.text);
+    } else if (strncmp(url, "http:", 5) == 0) {
+        config_fault(reading, !baseurl_private(url), config_origin(reading, "broker", "advertise"),
+                     "%s: clients %s", url,
+                     baseurl_private(url) ? "of other hosts cannot follow to it"
+                                          : "use http for this host only: give an https URL");
+    } else if (config->listen[0] == '\0' || config->tls_cert[0] == '\0') {
+        FAULT("broker", "advertise",
+              "%s: nothing answers there, as listen and tls_cert are not both set", url);
+    }
+}
+
+static void check_endpoints(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    if (config->etcd_endpoints[0][0] == '\0')
+        FAULT("state", "store", "store = etcd needs endpoints, the URLs of etcd's members");
+    for (size_t i = 0; i < ETCD_ENDPOINTS_MAX && config->etcd_endpoints[i][0] != '\0'; i++)
+        if (!baseurl_private(config->etcd_endpoints[i]))
+            WARN("state", "endpoints",
+                 "%s: with http ANYONE on the network path can read and change the ledger, but for "
+                 "its sealed secrets; use https",
+                 config->etcd_endpoints[i]);
+}
+
+static void check_etcd(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const size_t length = strlen(config->etcd_prefix);
+    require_both(reading, "state", "cert", config->etcd_cert, "key");
+    require_both(reading, "state", "key", config->etcd_key, "cert");
+    require_both(reading, "state", "user", config->etcd_user, "password_file");
+    require_both(reading, "state", "password_file", config->etcd_password_file, "user");
+    if (config->store != CONFIG_STORE_ETCD) {
+        if (config->etcd_endpoints[0][0] != '\0')
+            WARN("state", "endpoints", "endpoints are not used: store is not etcd");
+        return;
+    }
+    if (length < 2 || config->etcd_prefix[length - 1] == '/')
+        FAULT("state", "prefix", "prefix = %s: it must name something and not end with a slash",
+              config->etcd_prefix);
+    check_endpoints(reading);
+    check_advertise(reading);
 }
 
 /* A job sends its session token to the given address, with every tree that it makes. */
@@ -329,6 +389,7 @@ void config_check(struct config_reading *reading)
     check_socket(reading);
     check_files_exist(reading);
     check_tcp(reading);
+    check_etcd(reading);
     check_fm(reading, sound);
     check_clusters(reading);
     settle_job_ca(config);

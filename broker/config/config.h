@@ -17,9 +17,9 @@
 
 #define CONFIG_DEFAULT_PATH "/etc/mcastd/mcastd.conf"
 
-enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16 };
+enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16, ETCD_ENDPOINTS_MAX = 8 };
 
-enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY };
+enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY, CONFIG_STORE_ETCD };
 
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
@@ -48,16 +48,22 @@ struct config {
     char tls_cert[CONFIG_PATH_SIZE], tls_key[CONFIG_PATH_SIZE], tls_client_ca[CONFIG_PATH_SIZE];
     char munge_socket[108];                 /* of munged; "": MUNGE credentials are not taken */
     char launch_key_file[CONFIG_PATH_SIZE]; /* "": launch documents are MUNGE credentials */
+    char advertise[256];                    /* URL for clients while it leads; "": none */
     char **admins;                          /* as config_cluster.users */
     char **metrics_users;                   /* the same; NULL when unset */
     bool metrics_anonymous;
-    char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY */
+    char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY and _ETCD */
     uint32_t connections_max;
     int log_level; /* as syslog.h */
 
     int store; /* enum config_store */
     char state_path[CONFIG_PATH_SIZE];
     char state_key_file[CONFIG_PATH_SIZE];
+    char etcd_endpoints[ETCD_ENDPOINTS_MAX][FM_URL_SIZE]; /* unused ones "" */
+    char etcd_prefix[128];
+    char etcd_ca[CONFIG_PATH_SIZE], etcd_cert[CONFIG_PATH_SIZE], etcd_key[CONFIG_PATH_SIZE];
+    char etcd_user[128], etcd_password_file[CONFIG_PATH_SIZE];
+    int64_t etcd_lease_ms;
 
     int fm_auth; /* enum fmapi_auth */
     char fm_authdir[CONFIG_PATH_SIZE];

@@ -78,7 +78,9 @@ static void check_state(struct config_reading *reading)
     const struct config_key *ledger = config_key_find("state", "path");
     const struct config_key *key = config_key_find("state", "key_file");
     const struct config_key *roots = config_key_find("broker", "root_key_file");
-    if (config->store == CONFIG_STORE_MEMORY)
+    if (config->store == CONFIG_STORE_ETCD)
+        (void)check_made_file(reading, key, config->state_key_file, false);
+    if (config->store != CONFIG_STORE_SQLITE)
         return;
     char *target = realpath(config->state_path, NULL);
     if (check_ledger_at(reading, ledger, config->state_path) && target &&

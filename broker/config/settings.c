@@ -8,6 +8,27 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
+struct etcd_options settings_etcd(const struct config *config,
+                                  const char *endpoints[ETCD_ENDPOINTS_MAX])
+{
+    size_t count = 0;
+    for (; count < ETCD_ENDPOINTS_MAX && config->etcd_endpoints[count][0] != '\0'; count++)
+        endpoints[count] = config->etcd_endpoints[count];
+    return (struct etcd_options){
+        .endpoints = endpoints,
+        .endpoint_count = count,
+        .prefix = config->etcd_prefix,
+        .ca = or_null(config->etcd_ca),
+        .cert = or_null(config->etcd_cert),
+        .key = or_null(config->etcd_key),
+        .user = or_null(config->etcd_user),
+        .password_file = or_null(config->etcd_password_file),
+        .key_file = config->state_key_file,
+        .advertise = config->advertise,
+        .lease_ms = config->etcd_lease_ms,
+    };
+}
+
 const struct fmapi_options *settings_fabric(const struct config *config, struct fmapi_options *out)
 {
     static_assert((int)FMAPI_URLS_MAX == (int)FM_URLS_MAX, "as many URLs as the core knows");

@@ -4,6 +4,7 @@
 #include "base/roff.h"
 #include "broker/config/config.h"
 #include "broker/config/value.h"
+#include "core/leader/leader.h"
 #include "core/reservation/record.h"
 
 #include <assert.h>
@@ -53,7 +54,7 @@ size_t config_key_row(const struct config_key *key)
 
 const char *config_key_path(const struct config_key *key, const struct config *config)
 {
-    assert(key->type == CONFIG_PATH || key->type == CONFIG_JOB_CA);
+    assert(key->type == CONFIG_PATH || key->type == CONFIG_JOB_CA || key->type == CONFIG_TEXT);
     return (const char *)config + key->offset;
 }
 

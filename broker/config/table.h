@@ -59,7 +59,7 @@ const struct config_key *config_keys(size_t *count);
 const struct config_key *config_key_find(const char *section, const char *name);
 size_t config_key_row(const struct config_key *key); /* its index */
 bool config_key_of_cluster(const struct config_key *key);
-/* What a row of one of the path types says; not of a cluster. */
+/* What a row of one of the path types says, or of TEXT; not of a cluster. */
 struct config;
 const char *config_key_path(const struct config_key *key, const struct config *config);
 

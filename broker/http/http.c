@@ -181,6 +181,15 @@ static unsigned arrivals_max(const struct http *http)
                                                   : ARRIVALS_MAX;
 }
 
+/* What runs may read requests and send answers: a leader that was paused says nothing more (B7). */
+static bool before_run(void *arg)
+{
+    if (!leadership_holds(engine_leadership(((struct listener *)arg)->http->engine)))
+        return false;
+    peer_check_heads(arg);
+    return true;
+}
+
 static int listener_open(struct http *http, int which, int fd, struct error *err)
 {
     struct listener *listener = &http->listeners[which];
@@ -192,7 +201,7 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
                                        .may_accept = peer_may_accept,
                                        .user = peer_user,
                                        .arrivals_max = arrivals_max(http),
-                                       .before_run = peer_check_heads,
+                                       .before_run = before_run,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
     *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
@@ -224,6 +233,8 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
+    http->step_down = options->step_down;
+    http->step_down_arg = options->step_down_arg;
     quota_init(&http->quota, options->config->connections_max);
     http->decoder = decoder_create(http->loop, mungecred_decode);
     http->resolver = resolver_create(http->loop, host_resolve);

@@ -19,6 +19,9 @@ struct http_options {
     const struct bearers *bearers; /* of the engine */
     struct keyring *keyring;
     const struct config *config; /* until it is destroyed, or a reload replaces it */
+    /* Lets another broker lead, once the answer is sent; NULL: this broker is alone. */
+    void (*step_down)(void *arg);
+    void *step_down_arg;
 };
 
 /* Of the loop's worker threads, that munged and name servers may keep busy for seconds. */

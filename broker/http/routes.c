@@ -44,6 +44,8 @@ const struct route routes[ROUTES] = {
      .render = accept_loss_render, .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_POST, NEED_ADMIN, "/v1/clusters/{}/claim", .handle = claim_handle,
      .render = claim_render, .body_max = SMALL_BODY_MAX, .changes = true},
+    {METHOD_POST, NEED_ADMIN, "/v1/step-down", .handle = step_down_handle,
+     .body_max = SMALL_BODY_MAX},
     {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},

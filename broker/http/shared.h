@@ -55,6 +55,8 @@ struct http {
     ino_t socket_inode;
     int port;
     bool quiescing, closing;
+    void (*step_down)(void *arg); /* http_options */
+    void *step_down_arg;
     struct quota quota;               /* of connections */
     LIST_HEAD(peer_list, peer) peers; /* the newest first */
     unsigned young;                   /* of them */

@@ -56,6 +56,18 @@ static void print_link(FILE *out, const struct core_status *core)
         fprintf(out, "Fabric manager %s: %s.", core->link_url, link_state_word(core->link));
 }
 
+static void print_standby(FILE *out, const struct leadership_facts *facts)
+{
+    if (facts->phase == LEADER_LEADING)
+        fputs("Won the election, loading the ledger.", out);
+    else if (facts->leader[0] != '\0')
+        fprintf(out, "Standby: %s leads.", facts->leader);
+    else
+        fputs("Standby: no broker leads.", out);
+    if (facts->unreachable_ms >= 0)
+        fprintf(out, " etcd does not answer (%.200s).", facts->error);
+}
+
 static void print_alarm(FILE *out, const struct statusline *facts)
 {
     const struct alarm *alarm = facts->alarms;
@@ -79,14 +91,15 @@ size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZ
     FILE *file = fmemopen(raw, sizeof raw - 1, "w"); /* cuts what does not fit */
     if (file) {
         print_alarm(file, facts);
-        if (facts->engine.role == ROLE_STANDBY)
-            fputs("Another broker has taken over. ", file);
         if (facts->engine.storage_failing)
             fprintf(file, "Cannot save: %.120s; requests are refused. ",
                     facts->engine.storage_error);
         if (facts->reload_refused)
             fputs("The last reload was refused (see the log). ", file);
-        print_link(file, &facts->core);
+        if (facts->engine.role == ROLE_LEADER || !facts->engine.leadership)
+            print_link(file, &facts->core);
+        else
+            print_standby(file, facts->engine.leadership);
         (void)fclose(file);
     }
     size_t first = log_escape(out, STATUSLINE_SIZE - NUMBERS_SIZE, raw);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/service/hostcheck.h"
 
+#include "broker/config/settings.h"
 #include "broker/http/listen/tls.h"
 #include "launch/sealed.h"
 #include "state/store.h"
@@ -88,6 +89,22 @@ static void check_key(struct config_reading *reading)
     else
         config_fault(reading, true, config_origin(reading, "state", "key_file"),
                      "[state] key_file: %s", err.text);
+}
+
+/* Several brokers: one that made a key for itself could read nothing that the others sealed. */
+static void check_shared_key(struct config_reading *reading)
+{
+    struct seal_key seal;
+    struct error err = {0};
+    int rc = seal_key_read(reading->config->state_key_file, &seal, &err);
+    seal_key_wipe(&seal);
+    if (rc < 0)
+        config_fault(reading, true, config_origin(reading, "state", "key_file"),
+                     "[state] key_file: %s%s", err.text,
+                     rc == ERROR_NOT_FOUND ? "; with store = etcd all brokers need the same key: "
+                                             "copy it from another one, or make the first with "
+                                             "openssl rand -hex 32, mode 0600"
+                                           : "");
 }
 
 /* ---- the keys of tokens ---- */
@@ -184,13 +201,30 @@ static void check_tls(struct config_reading *reading)
     tls_drop(tls);
 }
 
+/* As the broker will read them; nothing is asked of etcd. */
+static void check_etcd(struct config_reading *reading)
+{
+    const char *endpoints[ETCD_ENDPOINTS_MAX];
+    const struct etcd_options options = settings_etcd(reading->config, endpoints);
+    struct error err = {0};
+    if (reading->config->store != CONFIG_STORE_ETCD)
+        return;
+    struct etcd *etcd = etcd_open(&options, &err);
+    if (!etcd)
+        config_fault(reading, true, config_origin(reading, "state", "store"), "[state] %s",
+                     err.text);
+    etcd_close(etcd);
+}
+
 void hostcheck_run(struct config_reading *reading)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
     const struct config *config = reading->config;
     check_folder(reading, "broker", "socket");
-    if (config->store != CONFIG_STORE_MEMORY) {
+    if (config->store == CONFIG_STORE_ETCD)
+        check_shared_key(reading);
+    if (config->store == CONFIG_STORE_SQLITE) {
         check_folder(reading, "state", "path");
         check_key(reading);
         check_root_keys(reading);
@@ -201,6 +235,8 @@ void hostcheck_run(struct config_reading *reading)
             check_certificate(reading, &keys[i]);
     }
     pathcheck_run(reading);
-    if (reading->faults == 0) /* else it may be the same fault once more */
+    if (reading->faults == 0) { /* else it may be the same fault once more */
         check_tls(reading);
+        check_etcd(reading);
+    }
 }

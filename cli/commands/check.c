@@ -21,19 +21,19 @@ static const struct command_option options[] = {[CONF] = {"conf", true},
 
 /* ---- the script ---- */
 
-/* "level<TAB>check<TAB>finding<TAB>advice", or "fact<TAB>name<TAB>value"; anything else comes from
- * the hooks' settings. */
+/* Of findings_add_line, or "fact<TAB>name<TAB>value"; anything else comes from the hooks' settings.
+ */
 static void read_script_line(struct findings *findings, json_t *facts, char *line)
 {
-    const char *level = strsep(&line, "\t"), *check = strsep(&line, "\t");
-    const char *finding = strsep(&line, "\t"), *advice = strsep(&line, "\t");
-    if (check && strcmp(level, "fact") == 0)
-        (void)json_object_set_new_nocheck(facts, check,
-                                          json_string_nocheck(finding ? finding : ""));
-    else if (finding)
-        findings_add(findings, findings_level(level), check, advice, "%s", finding);
-    else if (level[0])
-        fprintf(stderr, "%s\n", level);
+    char *name = line + strlen("fact\t"), *value;
+    if (strncmp(line, "fact\t", strlen("fact\t")) == 0) {
+        value = strchr(name, '\t');
+        if (value)
+            *value++ = '\0';
+        (void)json_object_set_new_nocheck(facts, name, json_string_nocheck(value ? value : ""));
+    } else if (!findings_add_line(findings, line) && line[0]) {
+        fprintf(stderr, "%s\n", line);
+    }
 }
 
 static void run_script(const struct call *call, struct findings *findings, json_t *facts,

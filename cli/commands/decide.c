@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an administrator decides for the broker: fence, accept-loss, claim. */
+/* What an administrator decides for the broker: fence, accept-loss, claim, step-down. */
 
 #include "cli/command.h"
 
@@ -66,6 +66,16 @@ static int run_claim(struct call *call)
     return rc < 0 ? rc : print_count(call, count, "claimed");
 }
 
+static int run_step_down(struct call *call)
+{
+    int rc = mcast_step_down(call->handle, &call->error);
+    if (rc < 0)
+        return rc;
+    puts(call->json ? "{\"status\": \"stepping-down\"}"
+                    : "the broker that led lets another one lead");
+    return command_finish();
+}
+
 const struct command command_fence = {"fence",
                                       "declare an unresponsive node clean",
                                       COMMAND_OWN_ARGUMENTS,
@@ -85,3 +95,9 @@ const struct command command_claim = {"claim",
                                       COMMAND_CONNECTED,
                                       NULL,
                                       run_claim};
+const struct command command_step_down = {"step-down",
+                                          "let another broker lead, for maintenance of this one",
+                                          COMMAND_NO_ARGUMENTS,
+                                          COMMAND_CONNECTED,
+                                          NULL,
+                                          run_step_down};

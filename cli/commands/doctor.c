@@ -153,6 +153,7 @@ static void look_around(const struct call *call, struct findings *findings)
 {
     char configured[LOCALFILES_PATH_MAX];
     localfiles_judge(findings, call->given[CONFIG], configured);
+    etcdmembers_judge(findings, call->given[CONFIG]);
     localfiles_judge_node(findings, call->given[NODE_CONFIG]);
     const char *socket = call->munge_socket ? call->munge_socket : getenv("MCAST_MUNGE_SOCKET");
     if (!socket || !socket[0])

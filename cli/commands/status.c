@@ -45,9 +45,15 @@ static bool print_alarms(const json_t *root)
 static bool print_role(const json_t *root)
 {
     const char *role = text_of(root, NULL, "role");
+    const char *leader = text_of(root, "leadership", "leader");
     if (!role[0] || strcmp(role, "leader") == 0)
         return false;
-    plain_printf("NOT SERVING: this broker is %s\n", role);
+    if (leader[0] && strcmp(role, "standby") == 0) {
+        plain_printf("This broker is a standby; %s leads.\n", leader);
+        return false;
+    }
+    plain_printf("NOT SERVING: this broker is %s%s\n", role,
+                 json_object_get(root, "leadership") ? ", and no broker is known to lead" : "");
     return true;
 }
 
@@ -63,7 +69,8 @@ static bool print_link(const json_t *root)
 {
     static const char fm[] = "fabric_manager";
     const char *link = text_of(root, fm, "link"), *error = text_of(root, fm, "last_error");
-    if (!text_of(root, fm, "url")[0] || strcmp(link, "up") == 0)
+    if (!text_of(root, fm, "url")[0] || strcmp(link, "up") == 0 ||
+        strcmp(text_of(root, NULL, "role"), "standby") == 0)
         return false;
     plain_printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s%s\n",
                  link, text_of(root, fm, "since"), error[0] ? "; " : "", error);

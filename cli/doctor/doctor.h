@@ -22,6 +22,12 @@ void localfiles_judge(struct findings *findings, const char *path,
 /* Has mcast-node check its own. path NULL: the usual one, if it is there and root asks. */
 void localfiles_judge_node(struct findings *findings, const char *path);
 
+/* ---- the members of etcd that keep its ledger: etcdmembers.c ---- */
+
+/* Asks those that the configuration names, with libexec/mcastd/etcd/check; nothing when it names
+ * none. path: as above; its certificates are for root and mcastd's user to read. */
+void etcdmembers_judge(struct findings *findings, const char *path);
+
 /* ---- installed software: software.c ---- */
 
 /* Finds out which releases of what takes part in hardware collectives are installed (libfabric,

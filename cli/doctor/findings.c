@@ -71,6 +71,15 @@ enum finding_level findings_level(const char *word)
     return FINDING_WARNING;
 }
 
+bool findings_add_line(struct findings *findings, char *line)
+{
+    const char *level = strsep(&line, "\t"), *check = strsep(&line, "\t");
+    const char *finding = strsep(&line, "\t"), *advice = strsep(&line, "\t");
+    if (finding)
+        findings_add(findings, findings_level(level), check, advice, "%s", finding);
+    return finding;
+}
+
 void findings_add_json(struct findings *findings, const json_t *array)
 {
     size_t index;

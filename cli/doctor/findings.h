@@ -24,6 +24,10 @@ __attribute__((format(printf, 5, 6))) void findings_add(struct findings *finding
                                                         const char *advice, const char *format,
                                                         ...);
 
+/* A line of a script of ours, "level<TAB>check<TAB>finding[<TAB>advice]"; ends it at its first tab.
+ * False: it is no such line, and nothing was added. */
+bool findings_add_line(struct findings *findings, char *line);
+
 /* The broker's own: an array of objects with check, level, finding, advice. What is no finding is
  * left out; a level that this version does not know is a warning. */
 void findings_add_json(struct findings *findings, const json_t *array);

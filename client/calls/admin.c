@@ -5,6 +5,7 @@
 #include "client/text.h"
 #include "client/handle.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- the broker's answer as it is ---- */
@@ -148,6 +149,16 @@ int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservation
     struct call call = {.rc = names_check_cluster(cluster, error)};
     call_set(&call, "POST", call_read_root, error, "/v1/clusters/%s/claim", cluster);
     return handle_run_number(handle, call, affected, reservations, error);
+}
+
+int mcast_step_down(struct mcast *handle, struct mcast_error *error)
+{
+    struct call call = {0};
+    char *json = NULL;
+    call_set(&call, "POST", call_read_root, error, "/v1/step-down");
+    int rc = handle_run_json(handle, call, &json, error);
+    free(json);
+    return rc;
 }
 
 static struct call make_fence(const char *node, const char *reason, struct mcast_error *error)

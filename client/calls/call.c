@@ -175,6 +175,14 @@ bool problem_is(const struct answer *answer, const char *code)
     return is;
 }
 
+bool problem_leader(const struct answer *answer, char *out, size_t size)
+{
+    json_t *problem = load(answer);
+    int length = snprintf(out, size, "%s", string_of(problem, "leader"));
+    json_decref(problem);
+    return length > 0 && (size_t)length < size;
+}
+
 int problem_read(const struct answer *answer, const char *peer, struct mcast_error *error)
 {
     json_t *problem = load(answer);

@@ -110,3 +110,7 @@ int problem_read(const struct answer *answer, const char *peer, struct mcast_err
 
 /* Whether it is a problem with this `code`. */
 bool problem_is(const struct answer *answer, const char *code);
+
+/* The `leader` of a problem: the URL of the broker that leads, as the one that answers has it.
+ * False: it names none, or one that is too long. */
+bool problem_leader(const struct answer *answer, char *out, size_t size);

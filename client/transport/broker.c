@@ -18,35 +18,36 @@ enum {
 
 /* ---- for the transports ---- */
 
-void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll)
+void transport_init(struct transport *transport, const struct transport_kind *kind,
+                    struct transports *all)
 {
-    *transport = (struct transport){.kind = kind, .epoll = epoll, .due_ms = INT64_MAX};
+    *transport = (struct transport){.kind = kind, .all = all, .due_ms = INT64_MAX};
 }
 
 bool transport_watch(const struct transport *transport, int fd, uint64_t tag, uint32_t events)
 {
     struct epoll_event event = {.events = events, .data.u64 = tag};
     assert(tag != TRANSPORT_TIME);
-    return epoll_ctl(transport->epoll, EPOLL_CTL_MOD, fd, &event) == 0 ||
-           (errno == ENOENT && epoll_ctl(transport->epoll, EPOLL_CTL_ADD, fd, &event) == 0);
+    return epoll_ctl(transport->all->epoll, EPOLL_CTL_MOD, fd, &event) == 0 ||
+           (errno == ENOENT && epoll_ctl(transport->all->epoll, EPOLL_CTL_ADD, fd, &event) == 0);
 }
 
 /* One that is closed already is out of the set: ENOENT and EBADF say nothing new. */
 void transport_unwatch(const struct transport *transport, int fd)
 {
-    epoll_ctl(transport->epoll, EPOLL_CTL_DEL, fd, NULL);
+    epoll_ctl(transport->all->epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void transport_connected(struct transport *transport, struct request *request)
 {
     request->connected = true;
-    transport->connected++;
+    transport->all->connected++;
 }
 
 void transport_end(struct transport *transport, struct request *request)
 {
     request->state = REQUEST_ENDED;
-    transport->ended++;
+    transport->all->ended++;
 }
 
 static struct request *find_in_state(const struct broker *broker, enum request_state state)
@@ -64,11 +65,14 @@ static void arm_timer(struct broker *broker)
 {
     struct itimerspec spec = {0};
     int64_t due = broker->due_ms;
-    if (broker->transport->due_ms < due)
-        due = broker->transport->due_ms;
+    for (size_t i = 0; i < TRANSPORT_KINDS; i++) {
+        const struct transport *transport = broker->transports.of[i];
+        if (transport && transport->due_ms < due)
+            due = transport->due_ms;
+    }
     if (broker->count > broker->sent && broker->sent < broker->width && broker->resume_ms < due)
         due = broker->resume_ms;
-    if (due < 1 || broker->transport->ended > 0)
+    if (due < 1 || broker->transports.ended > 0)
         due = 1; /* 0 would disarm it */
     if (due == broker->armed_ms)
         return;
@@ -82,18 +86,37 @@ static void arm_timer(struct broker *broker)
 
 static void serve_transport(struct broker *broker)
 {
-    struct transport *transport = broker->transport;
     struct epoll_event ready[READY_MAX];
     uint64_t expirations;
-    int count = epoll_wait(broker->epoll, ready, READY_MAX, 0);
+    int count = epoll_wait(broker->transports.epoll, ready, READY_MAX, 0);
     for (int i = 0; i < count; i++) {
-        if (ready[i].data.u64 != TRANSPORT_TIME)
-            transport->kind->serve(transport, ready[i].data.u64, ready[i].events);
+        const uint64_t tag = ready[i].data.u64;
+        struct transport *transport = broker->transports.of[tag % TRANSPORT_KINDS];
+        if (tag != TRANSPORT_TIME)
+            transport->kind->serve(transport, tag, ready[i].events);
         else if (read(broker->timer, &expirations, sizeof expirations) > 0)
             broker->armed_ms = INT64_MAX;
     }
-    if (transport->due_ms <= later_now_ms())
-        transport->kind->serve(transport, TRANSPORT_TIME, 0);
+    for (size_t i = 0; i < TRANSPORT_KINDS; i++) {
+        struct transport *transport = broker->transports.of[i];
+        if (transport && transport->due_ms <= later_now_ms())
+            transport->kind->serve(transport, TRANSPORT_TIME, 0);
+    }
+}
+
+/* The transport to an endpoint, made when it is first needed. */
+static struct transport **transport_to(struct broker *broker, const struct endpoint *endpoint)
+{
+    return &broker->transports.of[endpoint->socket[0] ? TRANSPORT_LOCAL : TRANSPORT_REMOTE];
+}
+
+static int make_transport(struct broker *broker, const struct endpoint *endpoint,
+                          struct mcast_error *error)
+{
+    struct transport **place = transport_to(broker, endpoint);
+    if (*place)
+        return 0;
+    return (endpoint->socket[0] ? unix_create : curl_create)(place, &broker->transports, error);
 }
 
 int broker_init(struct broker *broker, struct mcast_error *error)
@@ -102,19 +125,18 @@ int broker_init(struct broker *broker, struct mcast_error *error)
     TAILQ_INIT(&broker->requests);
     broker->width = 1;
     broker->armed_ms = broker->due_ms = INT64_MAX;
-    broker->epoll = epoll_create1(EPOLL_CLOEXEC);
+    broker->transports.epoll = epoll_create1(EPOLL_CLOEXEC);
     broker->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (broker->epoll < 0 || broker->timer < 0 ||
-        epoll_ctl(broker->epoll, EPOLL_CTL_ADD, broker->timer, &event) < 0)
+    if (broker->transports.epoll < 0 || broker->timer < 0 ||
+        epoll_ctl(broker->transports.epoll, EPOLL_CTL_ADD, broker->timer, &event) < 0)
         return fault_set(error, MCAST_NOMEM, "no descriptor to be had: %s (ulimit -n)",
                          strerror(errno));
-    return (broker->peer.endpoint.socket[0] ? unix_create : curl_create)(&broker->transport,
-                                                                         broker->epoll, error);
+    return make_transport(broker, &broker->peer.endpoints.list[0], error);
 }
 
 int broker_fd(const struct broker *broker)
 {
-    return broker->epoll;
+    return broker->transports.epoll;
 }
 
 /* ---- the end of a request ---- */
@@ -128,17 +150,35 @@ static void finish_request(struct broker *broker, struct request *request)
     request->done(request);
 }
 
+static void abandon(struct broker *broker, struct request *request)
+{
+    struct transport *transport = *transport_to(broker, request->endpoint);
+    transport->kind->abandon(transport, request);
+}
+
 static void set_deadline(struct request *request, int64_t now)
 {
     request->deadline_ms = request->limit_ms > 0 ? now + request->limit_ms : INT64_MAX;
 }
 
+/* When its time is over, be it only that with this broker. */
+static int64_t due_of(const struct request *request)
+{
+    return request->give_up_ms < request->deadline_ms ? request->give_up_ms : request->deadline_ms;
+}
+
 /* Lowers due_ms, before which no request is due. */
+static void note_due(struct broker *broker, const struct request *request)
+{
+    if (due_of(request) < broker->due_ms)
+        broker->due_ms = due_of(request);
+}
+
 static void wait_to_be_sent(struct broker *broker, struct request *request)
 {
     request->state = REQUEST_WAITING;
-    if (request->deadline_ms < broker->due_ms)
-        broker->due_ms = request->deadline_ms;
+    request->give_up_ms = INT64_MAX;
+    note_due(broker, request);
 }
 
 /* One round of attempts has failed: the next one is later, and a single one. */
@@ -164,6 +204,7 @@ static bool is_retried(struct broker *broker, struct request *request, int64_t n
     bool broken = trouble_broken(&request->trouble);
     int64_t left = request->retry_until_ms - now;
     unsigned after_ms;
+    bool one = broker->peer.endpoints.count == 1;
     request->fresh = broken;
     if (broker->ending || (now >= request->deadline_ms && !broker->limits_attempts))
         return false;
@@ -171,12 +212,21 @@ static bool is_retried(struct broker *broker, struct request *request, int64_t n
         return true;
     if (((broken && !request->call.each) || request_stale(request)) &&
         ++request->attempts < ATTEMPTS) {
-        if (broker->limits_attempts)
+        if (broker->limits_attempts && one)
             set_deadline(request, now);
         return true;
     }
-    if (left <= 0 || request->streamed || !mcast_later(&request->error, &after_ms) ||
-        left < later_after(after_ms))
+    bool elsewhere = !one && round_is_elsewhere(&request->error);
+    if (elsewhere && round_goes_on(broker, request, now))
+        return true;
+    if (left <= 0 || request->streamed || !mcast_later(&request->error, &after_ms))
+        return false;
+    if (elsewhere) { /* what each asked for is for those who know no other */
+        after_ms = 0;
+        if (broker->later.last_ms > ROUND_PAUSE_MS / 2)
+            broker->later.last_ms = ROUND_PAUSE_MS / 2;
+    }
+    if (left < later_after(after_ms))
         return false;
     pause_before_retry(broker, request, after_ms, now);
     return true;
@@ -187,15 +237,16 @@ static bool is_retried(struct broker *broker, struct request *request, int64_t n
 static int judge_answer(const struct broker *broker, struct request *request)
 {
     const struct peer *peer = &broker->peer;
+    const struct endpoint *endpoint = request->endpoint;
     struct mcast_error *error = &request->error;
     int status = request->answer.status;
     const char *unproved = peer->unproved;
     if (status >= 200 && status <= 299)
         return 0;
-    if (broker->unproved && !peer->endpoint.socket[0] && !peer->credentials.is[CERT] &&
+    if (broker->unproved && !endpoint->socket[0] && !peer->credentials.is[CERT] &&
         !request->call.with_token)
         unproved = broker->unproved;
-    int rc = problem_read(&request->answer, endpoint_name(&peer->endpoint), error);
+    int rc = problem_read(&request->answer, endpoint_name(endpoint), error);
     size_t used = strlen(error->text);
     if (status == 401 && unproved[0])
         snprintf(error->text + used, sizeof error->text - used, "; %s", unproved);
@@ -208,16 +259,17 @@ static void conclude(struct broker *broker, struct request *request)
     int64_t now = later_now_ms();
     int rc = request_conclude(request);
     bool answered = rc >= 0;
-    broker->transport->ended -= request->state == REQUEST_ENDED;
+    broker->transports.ended -= request->state == REQUEST_ENDED;
     broker->sent--;
     if (rc == 0)
         rc = judge_answer(broker, request);
+    bool again = rc < 0 && is_retried(broker, request, now);
     /* All others would get the same answer; a timeout concerns only itself. */
     bool refused =
         rc < 0 && mcast_later(&request->error, NULL) && strcmp(request->error.word, "timeout") != 0;
     if (refused)
         broker->refusal = request->error;
-    if (rc < 0 && is_retried(broker, request, now)) {
+    if (again) {
         request->connect_by_ms = 0;
         wait_to_be_sent(broker, request);
         return;
@@ -225,6 +277,7 @@ static void conclude(struct broker *broker, struct request *request)
     if (refused) {
         broker->width = 1;
     } else if (answered) {
+        round_found(broker, request);
         broker->refusal.code = 0;
         broker->width = broker->connections;
         broker->later.last_ms = 0;
@@ -249,14 +302,22 @@ static void expire_waiting(struct broker *broker, struct request *request)
         fault_set_word(&request->error, MCAST_UNREACHABLE, "timeout",
                        "mcastd at %s was not asked within %u ms, because others that were sent "
                        "before have no answer yet; asking again does no harm",
-                       endpoint_name(&broker->peer.endpoint), (unsigned)request->limit_ms);
+                       endpoint_name(endpoints_current(&broker->peer.endpoints)),
+                       (unsigned)request->limit_ms);
     request->rc = request->error.code;
     finish_request(broker, request);
 }
 
 static void expire_in_flight(struct broker *broker, struct request *request)
 {
-    broker->transport->kind->abandon(broker->transport, request);
+    const int64_t now = later_now_ms();
+    if (request->heard && now < request->deadline_ms) {
+        request->heard = false;
+        request->give_up_ms = request->call.each ? now + SILENCE_MS : INT64_MAX;
+        note_due(broker, request);
+        return;
+    }
+    abandon(broker, request);
     request_set_trouble(request, request->connected ? TROUBLE_LATE : TROUBLE_ABSENT,
                         strerror(ETIMEDOUT));
     conclude(broker, request);
@@ -268,10 +329,10 @@ static struct request *find_due(struct broker *broker, int64_t now, int64_t *due
     struct request *request = NULL;
     TAILQ_FOREACH(request, &broker->requests, link)
     {
-        if (request->state != REQUEST_ENDED && request->deadline_ms <= now)
+        if (request->state != REQUEST_ENDED && due_of(request) <= now)
             break;
-        if (request->state != REQUEST_ENDED && request->deadline_ms < *due_ms)
-            *due_ms = request->deadline_ms;
+        if (request->state != REQUEST_ENDED && due_of(request) < *due_ms)
+            *due_ms = due_of(request);
     }
     return request;
 }
@@ -309,15 +370,19 @@ static void wait_for_queue(struct broker *broker, struct request *request, int64
 
 static void send_request(struct broker *broker, struct request *request, int64_t now)
 {
+    round_choose(broker, request, now);
     if (request->connect_by_ms == 0)
-        request->connect_by_ms = now + REQUEST_CONNECT_MS;
-    if ((request->rc = request_prepare(request)) < 0) {
+        request->connect_by_ms = now + request->connect_ms;
+    if ((request->rc = make_transport(broker, request->endpoint, &request->error)) < 0 ||
+        (request->rc = request_prepare(request)) < 0) {
         finish_request(broker, request);
         return;
     }
     request->state = REQUEST_IN_FLIGHT;
     broker->sent++;
-    enum transport_start start = broker->transport->kind->start(broker->transport, request);
+    note_due(broker, request);
+    struct transport *transport = *transport_to(broker, request->endpoint);
+    enum transport_start start = transport->kind->start(transport, request);
     if (start == TRANSPORT_QUEUE_FULL) {
         wait_for_queue(broker, request, now);
     } else if (start == TRANSPORT_NO_MEMORY) {
@@ -342,8 +407,8 @@ static void send_waiting(struct broker *broker)
  * could not before is asked by one request alone until then. */
 static void note_connections(struct broker *broker)
 {
-    bool more = broker->connected != broker->transport->connected;
-    broker->connected = broker->transport->connected;
+    bool more = broker->connected != broker->transports.connected;
+    broker->connected = broker->transports.connected;
     if (!more || broker->refusal.code == MCAST_REFUSED)
         return;
     broker->refusal.code = 0;
@@ -358,7 +423,7 @@ void broker_turn(struct broker *broker)
     send_waiting(broker);
     serve_transport(broker);
     note_connections(broker);
-    while (!broker->ending && broker->transport->ended > 0)
+    while (!broker->ending && broker->transports.ended > 0)
         conclude(broker, find_in_state(broker, REQUEST_ENDED));
     send_waiting(broker);
     arm_timer(broker);
@@ -392,9 +457,9 @@ void broker_cancel(struct broker *broker, struct request *request)
 {
     request->rc = fault_set(&request->error, MCAST_STOPPED, "the program asked libmcast to stop");
     broker->sent -= request->state != REQUEST_WAITING;
-    broker->transport->ended -= request->state == REQUEST_ENDED;
+    broker->transports.ended -= request->state == REQUEST_ENDED;
     if (request->connection)
-        broker->transport->kind->abandon(broker->transport, request);
+        abandon(broker, request);
     finish_request(broker, request);
     arm_timer(broker);
 }
@@ -404,13 +469,15 @@ void broker_release(struct broker *broker)
     struct request *request = NULL;
     int saved = errno;
     broker->ending = true;
-    if (broker->transport) {
-        while ((request = TAILQ_FIRST(&broker->requests)))
-            broker_cancel(broker, request);
-        broker->transport->kind->destroy(broker->transport);
+    while ((request = TAILQ_FIRST(&broker->requests)))
+        broker_cancel(broker, request);
+    for (size_t i = 0; i < TRANSPORT_KINDS; i++) {
+        struct transport *transport = broker->transports.of[i];
+        if (transport)
+            transport->kind->destroy(transport);
     }
-    if (broker->epoll >= 0)
-        close(broker->epoll);
+    if (broker->transports.epoll >= 0)
+        close(broker->transports.epoll);
     if (broker->timer >= 0)
         close(broker->timer);
     credentials_release(&broker->peer.credentials);

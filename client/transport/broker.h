@@ -2,10 +2,11 @@
 #pragma once
 
 /* Carries the requests of one handle to their ends: as many at once as it has connections, the
- * others after them; a single one while the broker cannot be reached, so that a thousand do not all
- * try. Each is answered exactly once. All of it is behind one descriptor, an epoll set of sockets
- * and a timer, which is readable when there is something to do. Nothing here waits: the form that
- * does (handle.h) polls the descriptor. */
+ * others after them; a single one while no broker can be reached, so that a thousand do not all
+ * try. Of several brokers it follows the one that leads (B7). Each request is answered exactly
+ * once. All of it is behind one descriptor, an epoll set of sockets and a timer, which is readable
+ * when there is something to do. Nothing here waits: the form that does (handle.h) polls the
+ * descriptor. */
 
 #include "client/transport/request.h"
 
@@ -40,9 +41,20 @@ enum transport_start {
     TRANSPORT_NO_MEMORY,
 };
 
-enum { TRANSPORT_TIME = 0 /* is no tag of theirs */ };
+enum {
+    TRANSPORT_LOCAL,  /* unix.c; its tags are even */
+    TRANSPORT_REMOTE, /* curl.c; odd */
+    TRANSPORT_KINDS,
+    TRANSPORT_TIME = 0, /* is no tag of theirs */
+};
 
 struct transport;
+struct transports {
+    struct transport *of[TRANSPORT_KINDS]; /* NULL: not needed so far */
+    int epoll;                             /* the broker's */
+    unsigned connected;                    /* counts up when there is a connection for a request */
+    unsigned ended;                        /* requests in that state */
+};
 
 /* Never waits, and keeps connections for later requests. */
 struct transport_kind {
@@ -56,19 +68,18 @@ struct transport_kind {
 
 struct transport {
     const struct transport_kind *kind;
-    int epoll;          /* the broker's */
-    int64_t due_ms;     /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
-    unsigned connected; /* counts up when there is a connection for a request */
-    unsigned ended;     /* requests in that state */
+    struct transports *all;
+    int64_t due_ms; /* when kind->serve is due, in later_now_ms; INT64_MAX: never */
 };
 
 /* MCAST_NOMEM; MCAST_UNREACHABLE: libcurl is not there. */
-int unix_create(struct transport **out, int epoll, struct mcast_error *error);
-int curl_create(struct transport **out, int epoll, struct mcast_error *error);
+int unix_create(struct transport **out, struct transports *all, struct mcast_error *error);
+int curl_create(struct transport **out, struct transports *all, struct mcast_error *error);
 
 /* For the two: */
 
-void transport_init(struct transport *transport, const struct transport_kind *kind, int epoll);
+void transport_init(struct transport *transport, const struct transport_kind *kind,
+                    struct transports *all);
 
 /* Has `serve` called with the tag when there are such events of the descriptor, as they are last
  * named. False: the set is full. */
@@ -81,7 +92,20 @@ void transport_connected(struct transport *transport, struct request *request);
 /* The request is not in flight any more, and how it ended is in it. */
 void transport_end(struct transport *transport, struct request *request);
 
-/* ---- the broker ---- */
+/* ---- the broker, or the brokers ---- */
+
+enum {
+    /* One of several that opens no connection, or opens one and says nothing, is given up after
+     * this, or after its part of the request's time if that is less; and when no other could serve
+     * the request, after that. */
+    SHORT_CONNECT_MS = 300,
+    SHORT_ANSWER_MS = 10000,
+    LONG_CONNECT_MS = 1500,
+    ROUND_PAUSE_MS = 300, /* the longest before all are asked again: a new leader is soon found */
+    /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
+    SILENCE_MS = 45000,
+    CAUSE_SIZE = 160,
+};
 
 struct broker {
     /* to be filled before the first request */
@@ -90,8 +114,8 @@ struct broker {
     bool limits_attempts; /* a request's limit is that of each attempt, else of all together */
     const char *unproved; /* what to add where requests that prove nothing are refused, or NULL */
     /* broker.c's own */
-    struct transport *transport;
-    int epoll, timer;
+    struct transports transports;
+    int timer;
     int64_t armed_ms;                            /* what the timer is set to; INT64_MAX: nothing */
     int64_t due_ms;                              /* no request is due before */
     TAILQ_HEAD(request_queue, request) requests; /* in the order in which they were begun */
@@ -102,11 +126,31 @@ struct broker {
     int64_t resume_ms; /* nothing is sent before */
     struct later later;
     struct mcast_error refusal; /* the last "not now"; code 0: it has been there since */
-    bool ending;                /* takes nothing more */
+    char causes[ENDPOINTS_MAX][CAUSE_SIZE]; /* why each of several was not the one, the last time */
+    bool ending;                            /* takes nothing more */
 };
 
-/* peer.endpoint must be set. MCAST_NOMEM; MCAST_UNREACHABLE: what the transport to it needs is not
- * there. */
+/* ---- which of several brokers is asked: round.c ---- */
+
+/* Sets request->endpoint to one that the request has not asked in this round, the one that led if
+ * that is among them; and how long it is waited for. */
+void round_choose(struct broker *broker, struct request *request, int64_t now);
+
+/* The request was answered: unless the answer is of the kind below, by the one that leads. */
+void round_found(struct broker *broker, const struct request *request);
+
+/* Whether the error says nothing of what was asked but that this broker is not to be asked: it does
+ * not lead, soon will not, or cannot be reached or believed. */
+bool round_is_elsewhere(const struct mcast_error *error);
+
+/* After such an error: whether there is another to be asked at once. If not, the round is over, and
+ * the request's error says what each did. */
+bool round_goes_on(struct broker *broker, struct request *request, int64_t now);
+
+/* ---- all of it: broker.c ---- */
+
+/* peer.endpoints must be set. MCAST_NOMEM; MCAST_UNREACHABLE: what the transport to the first needs
+ * is not there. */
 int broker_init(struct broker *broker, struct mcast_error *error);
 /* Also after a broker_init that failed. Answers all that is left with MCAST_STOPPED. */
 void broker_release(struct broker *broker);

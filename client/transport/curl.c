@@ -146,27 +146,28 @@ static bool prepare_tls(CURL *easy, const struct credentials *credentials)
     return !failed;
 }
 
-/* Where and how: what is the same for all requests to one broker. */
-static bool prepare_connection(CURL *easy, const struct peer *peer, const char *path)
+/* Where and how. */
+static bool prepare_connection(CURL *easy, const struct request *request)
 {
+    const struct endpoint *endpoint = request->endpoint;
     bool failed = false;
     char *url = NULL;
-    if (asprintf(&url, "%s%s", peer->endpoint.base, path) < 0)
+    if (asprintf(&url, "%s%s", endpoint->base, request->call.path) < 0)
         return false;
     SET(URL, url);
     free(url);
     SET(PROXY, "");
-    SET(PROTOCOLS_STR, peer->endpoint.tls ? "https" : "http");
+    SET(PROTOCOLS_STR, endpoint->tls ? "https" : "http");
     SET(USERAGENT, "libmcast/" MCAST_VERSION);
     SET(PATH_AS_IS, 1L);
     SET(NOSIGNAL, 1L);
     SET(HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     SET(TCP_KEEPALIVE, 1L); /* a stream may be silent for long */
-    SET(CONNECTTIMEOUT_MS, (long)REQUEST_CONNECT_MS);
+    SET(CONNECTTIMEOUT_MS, (long)request->connect_ms);
     /* A look-up of a name that hangs is not waited for when the request is given up. Older ones
      * than libcurl 7.87 do not know it. */
     (void)curl.easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
-    return !failed && (!peer->endpoint.tls || prepare_tls(easy, &peer->credentials));
+    return !failed && (!endpoint->tls || prepare_tls(easy, &request->peer->credentials));
 }
 
 static bool add_header(struct transfer *transfer, const char *line)
@@ -195,8 +196,7 @@ static bool prepare_transfer(struct transfer *transfer)
     CURL *easy = transfer->easy;
     bool failed = false;
     curl.easy_reset(easy);
-    if (!prepare_headers(transfer, request->head) ||
-        !prepare_connection(easy, request->peer, call->path))
+    if (!prepare_headers(transfer, request->head) || !prepare_connection(easy, request))
         return false;
     SET(CUSTOMREQUEST, call->method);
     SET(PRIVATE, transfer);
@@ -314,8 +314,8 @@ static bool is_open(curl_socket_t fd)
 }
 
 /* A broker with thousands of clients accepts them all at once and serves them one after the other.
- * So a connection that is open is waited for as long as for an answer; REQUEST_CONNECT_MS is for
- * one that does not open. curl compares with this time again whenever it has something to do. */
+ * So a connection that is open is waited for as long as for an answer; connect_ms is for one that
+ * does not open. curl compares with this time again whenever it has something to do. */
 static void note_open(CURL *easy)
 {
     struct transfer *transfer = NULL;
@@ -328,7 +328,7 @@ static void note_open(CURL *easy)
                            (long)(limit_ms > 0 ? limit_ms : REQUEST_TIMEOUT_MS));
 }
 
-/* Its tag is the descriptor and 1, which is never 0. One that does not fit into the set is a
+/* Its tag is the descriptor, and odd (TRANSPORT_REMOTE). One that does not fit into the set is a
  * request that ends with its time limit. */
 static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *known)
 {
@@ -338,7 +338,7 @@ static int on_socket(CURL *easy, curl_socket_t fd, int what, void *data, void *k
     if (what == CURL_POLL_REMOVE)
         transport_unwatch(transport, fd);
     else
-        (void)transport_watch(transport, fd, (uint64_t)fd + 1, events);
+        (void)transport_watch(transport, fd, (uint64_t)fd << 1 | TRANSPORT_REMOTE, events);
     if ((events & EPOLLIN) && is_open(fd)) /* as long as it connects, curl waits for EPOLLOUT */
         note_open(easy);
     return 0;
@@ -352,9 +352,9 @@ static void curl_serve(struct transport *transport, uint64_t tag, uint32_t event
     int count, mask = (events & (EPOLLIN | EPOLLHUP) ? CURL_CSELECT_IN : 0) |
                       (events & EPOLLOUT ? CURL_CSELECT_OUT : 0) |
                       (events & EPOLLERR ? CURL_CSELECT_ERR : 0);
-    curl.multi_socket_action(self->multi,
-                             tag == TRANSPORT_TIME ? CURL_SOCKET_TIMEOUT : (curl_socket_t)(tag - 1),
-                             mask, &count);
+    curl.multi_socket_action(
+        self->multi, tag == TRANSPORT_TIME ? CURL_SOCKET_TIMEOUT : (curl_socket_t)(tag >> 1), mask,
+        &count);
     while ((message = curl.multi_info_read(self->multi, &count))) {
         struct transfer *transfer = NULL;
         if (message->msg != CURLMSG_DONE)
@@ -375,7 +375,7 @@ static void curl_destroy(struct transport *transport)
 
 static const struct transport_kind kind = {curl_destroy, curl_start, curl_abandon, curl_serve};
 
-int curl_create(struct transport **out, int epoll, struct mcast_error *error)
+int curl_create(struct transport **out, struct transports *all, struct mcast_error *error)
 {
     int rc = open_curl(error);
     if (rc < 0)
@@ -383,7 +383,7 @@ int curl_create(struct transport **out, int epoll, struct mcast_error *error)
     struct curl_transport *self = calloc(1, sizeof *self);
     if (!self)
         return fault_nomem(error);
-    transport_init(&self->transport, &kind, epoll);
+    transport_init(&self->transport, &kind, all);
     self->multi = curl.multi_init();
     if (!self->multi ||
         curl.multi_setopt(self->multi, CURLMOPT_SOCKETFUNCTION, on_socket) != CURLM_OK ||

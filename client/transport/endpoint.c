@@ -93,17 +93,115 @@ int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_erro
                      "the broker's URL must be unix:/path, /path or https://host:port");
 }
 
-int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error)
-{
-    /* Not from the environment of a set-user-id program: its user chose that. */
-    const char *given = url ? NULL : secure_getenv("MCAST_URL");
-    bool named = given && given[0];
-    struct mcast_error why;
-    int rc = endpoint_parse(endpoint, url ? url : named ? given : MCAST_DEFAULT_SOCKET, &why);
-    return rc < 0 ? fault_set(error, rc, "%s%s", named ? "MCAST_URL: " : "", why.text) : 0;
-}
-
 const char *endpoint_name(const struct endpoint *endpoint)
 {
     return endpoint->socket[0] ? endpoint->socket : endpoint->base;
+}
+
+/* ---- several ---- */
+
+static const char between[] = ", \t";
+
+static bool begins_url(const char *text)
+{
+    return text[0] == '/' || strncmp(text, unix_scheme, strlen(unix_scheme)) == 0 ||
+           strncmp(text, https, strlen(https)) == 0 || strncmp(text, http, strlen(http)) == 0;
+}
+
+/* Of the first of these URLs. */
+static size_t url_length(const char *urls)
+{
+    size_t length = strcspn(urls, between);
+    for (;;) {
+        const char *next = urls + length + strspn(urls + length, between);
+        if (!*next || begins_url(next))
+            return length;
+        length = (size_t)(next - urls) + strcspn(next, between);
+    }
+}
+
+static bool is_same(const struct endpoint *one, const struct endpoint *other)
+{
+    return strcmp(one->socket, other->socket) == 0 && strcasecmp(one->base, other->base) == 0;
+}
+
+static int find_endpoint(const struct endpoints *endpoints, const struct endpoint *wanted)
+{
+    for (unsigned i = 0; i < endpoints->count; i++)
+        if (is_same(&endpoints->list[i], wanted))
+            return (int)i;
+    return -1;
+}
+
+/* url: "": there is none at all. */
+static int add_endpoint(struct endpoints *endpoints, const char *url, struct mcast_error *error)
+{
+    struct endpoint endpoint;
+    int rc = endpoint_parse(&endpoint, url, error);
+    if (rc < 0)
+        return rc;
+    if (find_endpoint(endpoints, &endpoint) >= 0)
+        return fault_set(error, MCAST_USAGE, "%s is named twice", endpoint_name(&endpoint));
+    if (endpoints->count == ENDPOINTS_MAX)
+        return fault_set(error, MCAST_USAGE, "more than %d brokers are named", ENDPOINTS_MAX);
+    endpoints->list[endpoints->count++] = endpoint;
+    return 0;
+}
+
+int endpoints_parse(struct endpoints *endpoints, const char *urls, struct mcast_error *error)
+{
+    memset(endpoints, 0, sizeof *endpoints);
+    urls += strspn(urls, between);
+    for (unsigned number = 1; number == 1 || *urls; number++) {
+        struct mcast_error why;
+        size_t length = url_length(urls);
+        char *url = strndup(urls, length);
+        int rc = url ? add_endpoint(endpoints, url, &why) : fault_nomem(&why);
+        free(url);
+        urls += length + strspn(urls + length, between);
+        if (rc < 0 && (number > 1 || *urls))
+            return fault_set(error, rc, "URL %u of the list: %s", number, why.text);
+        if (rc < 0)
+            return fault_set(error, rc, "%s", why.text);
+    }
+    return 0;
+}
+
+int endpoints_find(struct endpoints *endpoints, const char *urls, struct mcast_error *error)
+{
+    /* Not from the environment of a set-user-id program: its user chose that. */
+    const char *given = urls ? NULL : secure_getenv("MCAST_URL");
+    bool named = given && given[0];
+    struct mcast_error why;
+    int rc = endpoints_parse(endpoints, urls ? urls : named ? given : MCAST_DEFAULT_SOCKET, &why);
+    return rc < 0 ? fault_set(error, rc, "%s%s", named ? "MCAST_URL: " : "", why.text) : 0;
+}
+
+int endpoints_index(const struct endpoints *endpoints, const char *url)
+{
+    struct endpoint wanted;
+    return endpoint_parse(&wanted, url, NULL) < 0 ? -1 : find_endpoint(endpoints, &wanted);
+}
+
+unsigned endpoints_next(unsigned count, unsigned after, int hint, unsigned asked)
+{
+    if (hint >= 0 && !(asked & 1U << hint))
+        return (unsigned)hint;
+    for (unsigned i = 1; i <= count; i++)
+        if (!(asked & 1U << (after + i) % count))
+            return (after + i) % count;
+    return count;
+}
+
+const struct endpoint *endpoints_current(const struct endpoints *endpoints)
+{
+    return &endpoints->list[endpoints->current];
+}
+
+bool endpoints_remote(const struct endpoints *endpoints)
+{
+    unsigned sockets = 0;
+    for (unsigned i = 0; i < endpoints->count; i++)
+        sockets += endpoints->list[i].socket[0] != '\0';
+    return sockets < endpoints->count;
 }

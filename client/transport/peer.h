@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* The broker that is asked: where it is, what is trusted, and how the client proves who it is
- * (docs/security.md). */
+/* The brokers that may be asked: where they are, what is trusted, and how the client proves who it
+ * is (docs/security.md). */
 
 #include "base/secret.h"
 #include "client/mcast.h"
@@ -11,7 +11,10 @@
 
 /* ---- where: endpoint.c ---- */
 
-enum { ENDPOINT_BASE_MAX = 280 }; /* "https://", a host name of 253, a port */
+enum {
+    ENDPOINTS_MAX = 8,
+    ENDPOINT_BASE_MAX = 280, /* "https://", a host name of 253, a port */
+};
 
 struct endpoint {
     char socket[sizeof(((struct sockaddr_un *)NULL)->sun_path)]; /* "" when it is TCP */
@@ -24,8 +27,33 @@ struct endpoint {
  * messages. Jobs' tokens never cross a network in the clear: http to another host is refused. */
 int endpoint_parse(struct endpoint *endpoint, const char *url, struct mcast_error *error);
 
-/* url, or MCAST_URL, or the default socket. */
-int endpoint_find(struct endpoint *endpoint, const char *url, struct mcast_error *error);
+/* The brokers of one fabric, of which one leads (B7). */
+struct endpoints {
+    struct endpoint list[ENDPOINTS_MAX];
+    unsigned count;   /* from 1 */
+    unsigned current; /* who is asked first: the one that led when it was last asked */
+};
+
+/* Such URLs, separated by a comma or blanks, each before the next URL: a socket's path may have
+ * both in it. MCAST_USAGE also when there are too many, or one is named twice. */
+int endpoints_parse(struct endpoints *endpoints, const char *urls, struct mcast_error *error);
+
+/* urls, or MCAST_URL, or the default socket. */
+int endpoints_find(struct endpoints *endpoints, const char *urls, struct mcast_error *error);
+
+/* The place of a URL in the list; -1: it is not there. What a broker says of a leader chooses among
+ * those that the user has named, and is never asked itself: tokens and credentials go to no other.
+ */
+int endpoints_index(const struct endpoints *endpoints, const char *url);
+
+/* Who is asked after the one at this place: the one of the hint (-1: none) unless it has been
+ * asked, else the next that has not. asked: a bit for each. count: all have been. */
+unsigned endpoints_next(unsigned count, unsigned after, int hint, unsigned asked);
+
+const struct endpoint *endpoints_current(const struct endpoints *endpoints);
+
+/* Whether one of them is asked over TCP. */
+bool endpoints_remote(const struct endpoints *endpoints);
 
 /* What to call it in messages: the socket's path, or "https://host:port". */
 const char *endpoint_name(const struct endpoint *endpoint);
@@ -86,9 +114,9 @@ bool serveruser_trusted(int fd, const char *path, const char *configured, char *
 
 /* ---- all of it ---- */
 
-/* What all requests to one broker share. */
+/* What all requests of one handle share. */
 struct peer {
-    struct endpoint endpoint;
+    struct endpoints endpoints;
     struct credentials credentials;
     struct secret token;    /* for calls that are made with one; none: not needed yet */
     char unproved[320];     /* why the last request went without a MUNGE credential, or "" */

@@ -64,7 +64,7 @@ static int make_head(struct request *request)
     peer->unproved[0] = '\0';
     if (call->with_token)
         return write_head(request, "Authorization: Bearer ", secret_expose(peer->token), "");
-    if (peer->endpoint.socket[0] || !credentials_want_munge(credentials))
+    if (request->endpoint->socket[0] || !credentials_want_munge(credentials))
         return write_head(request, "", "", "");
     int rc = make_credential(call, credentials->is[MUNGE_SOCKET], &credential, &request->error);
     if (rc == MCAST_UNREACHABLE && credentials->munge == MCAST_MUNGE_AUTO) {
@@ -141,6 +141,7 @@ static void read_type(struct answer *answer, const char *value)
 
 void request_take_header(struct request *request, const char *name, const char *value)
 {
+    request->heard = true;
     if (strcasecmp(name, "date") == 0)
         read_clock(request, value);
     else if (strcasecmp(name, "retry-after") == 0)
@@ -153,6 +154,7 @@ bool request_take_body(struct request *request, int status, const char *bytes, s
 {
     const struct call *call = &request->call;
     struct answer *answer = &request->answer;
+    request->heard = true;
     if (call->each && status == 200 && strcmp(answer->type, call->accept) == 0) {
         request->streamed = true;
         request->ended = call->each(bytes, length, call->data);
@@ -172,14 +174,15 @@ void request_set_trouble(struct request *request, enum trouble_kind kind, const 
 
 int request_prepare(struct request *request)
 {
-    struct peer *peer = request->peer;
     struct text body = request->answer.body;
     request->trouble = (struct trouble){0};
     request->ended = request->given_up = 0;
-    request->connected = request->unread = false;
+    request->connected = request->unread = request->heard = false;
     text_clear(&body);
     request->answer = (struct answer){.body = body};
-    int rc = peer->endpoint.tls ? credentials_check(&peer->credentials, &request->error) : 0;
+    int rc = request->endpoint->tls
+                 ? credentials_check(&request->peer->credentials, &request->error)
+                 : 0;
     if (rc == 0)
         rc = make_head(request);
     request->sent_ms = now_ms();
@@ -188,7 +191,6 @@ int request_prepare(struct request *request)
 
 int request_conclude(struct request *request)
 {
-    const struct peer *peer = request->peer;
     struct mcast_error *error = &request->error;
     release_head(request);
     *error = (struct mcast_error){0};
@@ -199,10 +201,10 @@ int request_conclude(struct request *request)
     if (request->given_up != 0)
         return fault_set(error, MCAST_UNCLEAR,
                          "what answers at %s sends more than %d bytes; is it mcastd?",
-                         endpoint_name(&peer->endpoint), REQUEST_ANSWER_MAX);
+                         endpoint_name(request->endpoint), REQUEST_ANSWER_MAX);
     if (request->trouble.kind == TROUBLE_NONE)
         return 0;
-    return trouble_explain(&request->trouble, peer, request->limit_ms, error);
+    return trouble_explain(request);
 }
 
 bool request_stale(const struct request *request)

@@ -35,11 +35,15 @@ struct trouble {
     char words[TROUBLE_WORDS_SIZE]; /* what the transport says of it */
 };
 
-/* A code, a word, and a sentence with cause and next step; returns the code. What is to be set is
- * called as all programs call it: cacert is mcastctl's --cacert, node.conf's key, and
- * mcast_set_cacert. */
-int trouble_explain(const struct trouble *trouble, const struct peer *peer, int64_t timeout_ms,
-                    struct mcast_error *error);
+struct request;
+
+/* A code, a word, and a sentence with cause and next step, in request->error; returns the code.
+ * What is to be set is called as all programs call it: cacert is mcastctl's --cacert, node.conf's
+ * key, and mcast_set_cacert. */
+int trouble_explain(struct request *request);
+
+/* The cause alone, in a few words. */
+const char *trouble_cause(const struct trouble *trouble);
 
 /* Whether an established connection broke, rather than that none could be made. */
 bool trouble_broken(const struct trouble *trouble);
@@ -48,14 +52,24 @@ bool trouble_broken(const struct trouble *trouble);
 
 enum {
     REQUEST_TIMEOUT_MS = 30000,    /* for one answer, unless something else is set */
-    REQUEST_CONNECT_MS = 5000,     /* of these, until a connection is open */
+    REQUEST_CONNECT_MS = 5000,     /* of these, until a connection is open, to the only broker */
     REQUEST_ANSWER_MAX = 64 << 20, /* bytes of one answer */
 };
 
-struct request;
 enum request_state { REQUEST_WAITING, REQUEST_IN_FLIGHT, REQUEST_ENDED };
 
 typedef void request_fn(struct request *request);
+
+/* Of several brokers each is asked once before there is a pause (endpoints_next), and for a short
+ * time only as long as others have not been asked: one that is given up for that reason is asked
+ * once more after them, for longer. */
+struct round {
+    unsigned asked;  /* a bit for each: not to be asked (again) */
+    unsigned cut;    /* of these, were given up early */
+    unsigned failed; /* of all that were asked */
+    bool again;      /* those are being asked once more */
+    bool later;      /* what one of them said, or did not, may be otherwise soon (mcast_later) */
+};
 
 struct request {
     /* to be set before broker_begin */
@@ -70,6 +84,8 @@ struct request {
     void *document; /* what call.read made; NULL after a failure */
     /* for the transport */
     struct peer *peer;
+    const struct endpoint *endpoint; /* of the peer's: who is asked */
+    int64_t connect_ms;              /* until a connection is open */
     size_t head_size;
     char *head;             /* lines "Name: value" and CRLF to be sent; a token may be among them */
     bool fresh;             /* over a new connection */
@@ -82,11 +98,15 @@ struct request {
     enum request_state state;
     uint64_t number;
     int64_t deadline_ms, connect_by_ms;
+    int64_t
+        give_up_ms; /* when another broker is asked instead; INT64_MAX: not before deadline_ms */
+    struct round round;
     bool retried;
     int attempts; /* that ended because the connection broke, or the credential was stale */
     /* request.c's own */
     struct answer answer;
     bool streamed; /* call.each has had something */
+    bool heard;    /* something has come since broker.c has looked */
     int64_t sent_ms;
     int ended;    /* what call.each returned, once that was not 0 */
     int given_up; /* a code: why no more of the body is wanted */

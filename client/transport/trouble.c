@@ -5,19 +5,26 @@
 #include <errno.h>
 #include <string.h>
 
-#define UNREACHABLE(word, ...) fault_set_word(error, MCAST_UNREACHABLE, word, __VA_ARGS__)
+#define UNREACHABLE(word, ...) fault_set_word(&request->error, MCAST_UNREACHABLE, word, __VA_ARGS__)
 
 bool trouble_broken(const struct trouble *trouble)
 {
     return trouble->kind == TROUBLE_SILENT || trouble->kind == TROUBLE_BROKEN;
 }
 
-static int explain_absence(const struct trouble *trouble, const struct peer *peer,
-                           struct mcast_error *error)
+const char *trouble_cause(const struct trouble *trouble)
 {
-    const char *name = endpoint_name(&peer->endpoint), *words = trouble->words;
+    return trouble->kind == TROUBLE_LATE                          ? "no answer in time"
+           : trouble->kind == TROUBLE_ABSENT && trouble->os_error ? strerror(trouble->os_error)
+                                                                  : trouble->words;
+}
+
+static int explain_absence(struct request *request)
+{
+    const struct trouble *trouble = &request->trouble;
+    const char *name = endpoint_name(request->endpoint);
     int os_error = trouble->os_error;
-    if (peer->endpoint.socket[0] && (os_error == EACCES || os_error == EPERM))
+    if (request->endpoint->socket[0] && (os_error == EACCES || os_error == EPERM))
         return UNREACHABLE("denied",
                            "the socket of mcastd at %s may not be used by this user: %s; "
                            "socket_mode and socket_group in mcastd.conf, and its folder, say who "
@@ -26,16 +33,17 @@ static int explain_absence(const struct trouble *trouble, const struct peer *pee
     if (trouble->kind == TROUBLE_NO_HOST)
         return UNREACHABLE("no-connection",
                            "the host of mcastd at %s is not found: %s; is its name right?", name,
-                           words);
+                           trouble->words);
     return UNREACHABLE("no-connection",
                        "cannot reach mcastd at %s: %s; is it running? (systemctl status mcastd)",
-                       name, os_error ? strerror(os_error) : words);
+                       name, trouble_cause(trouble));
 }
 
 /* Nothing was sent: the server is not the one that was wanted, or that is unknown. */
-static int explain_distrust(const char *words, const struct peer *peer, struct mcast_error *error)
+static int explain_distrust(struct request *request)
 {
-    const char *name = endpoint_name(&peer->endpoint), *cacert = peer->credentials.is[CACERT];
+    const char *name = endpoint_name(request->endpoint), *words = request->trouble.words;
+    const char *cacert = request->peer->credentials.is[CACERT];
     if (strstr(words, "host name") || strstr(words, "subject name"))
         return UNREACHABLE("tls",
                            "the certificate of mcastd at %s is made out to another name (%s); use "
@@ -53,9 +61,10 @@ static int explain_distrust(const char *words, const struct peer *peer, struct m
                        cacert ? cacert : "");
 }
 
-static int explain_handshake(const char *words, const struct peer *peer, struct mcast_error *error)
+static int explain_handshake(struct request *request)
 {
-    const char *name = endpoint_name(&peer->endpoint), *cert = peer->credentials.is[CERT];
+    const char *name = endpoint_name(request->endpoint), *words = request->trouble.words;
+    const char *cert = request->peer->credentials.is[CERT];
     /* Not the library's "alert number 42": what it is about. */
     if (strstr(words, "alert") && cert)
         return UNREACHABLE("tls",
@@ -73,14 +82,14 @@ static int explain_handshake(const char *words, const struct peer *peer, struct 
                        name, words);
 }
 
-static int explain_break(const struct trouble *trouble, const struct peer *peer,
-                         struct mcast_error *error)
+static int explain_break(struct request *request)
 {
-    const struct endpoint *endpoint = &peer->endpoint;
+    const struct trouble *trouble = &request->trouble;
+    const struct endpoint *endpoint = request->endpoint;
     bool plain = !endpoint->socket[0] && !endpoint->tls;
     /* With TLS 1.3 a refused client certificate shows only when the answer is read. */
     if (endpoint->tls && strstr(trouble->words, "alert"))
-        return explain_handshake(trouble->words, peer, error);
+        return explain_handshake(request);
     return UNREACHABLE("broken",
                        "the connection to mcastd at %s broke before the answer was whole (%s); "
                        "what was asked may have been done, and asking again does no harm%s",
@@ -88,17 +97,17 @@ static int explain_break(const struct trouble *trouble, const struct peer *peer,
                        trouble->kind == TROUBLE_SILENT && plain ? "; does it want https://?" : "");
 }
 
-int trouble_explain(const struct trouble *trouble, const struct peer *peer, int64_t timeout_ms,
-                    struct mcast_error *error)
+int trouble_explain(struct request *request)
 {
-    const char *name = endpoint_name(&peer->endpoint), *words = trouble->words;
-    char *const *own = peer->credentials.is;
-    switch (trouble->kind) {
+    struct mcast_error *error = &request->error;
+    const char *name = endpoint_name(request->endpoint), *words = request->trouble.words;
+    char *const *own = request->peer->credentials.is;
+    switch (request->trouble.kind) {
     case TROUBLE_NOMEM:
         return fault_nomem(error);
     case TROUBLE_ABSENT:
     case TROUBLE_NO_HOST:
-        return explain_absence(trouble, peer, error);
+        return explain_absence(request);
     case TROUBLE_UNTRUSTED:
         return UNREACHABLE("untrusted",
                            "what listens at %s is not taken for mcastd (%s), and nothing was sent; "
@@ -109,14 +118,14 @@ int trouble_explain(const struct trouble *trouble, const struct peer *peer, int6
         return UNREACHABLE("timeout",
                            "mcastd at %s did not answer within %u ms; what was asked may still be "
                            "done, and asking again does no harm",
-                           name, (unsigned)timeout_ms);
+                           name, (unsigned)request->limit_ms);
     case TROUBLE_SILENT:
     case TROUBLE_BROKEN:
-        return explain_break(trouble, peer, error);
+        return explain_break(request);
     case TROUBLE_DISTRUST:
-        return explain_distrust(words, peer, error);
+        return explain_distrust(request);
     case TROUBLE_HANDSHAKE:
-        return explain_handshake(words, peer, error);
+        return explain_handshake(request);
     case TROUBLE_CA_FILE:
         return fault_set(error, MCAST_USAGE, "%.300s holds no CA certificate in PEM form (%s)",
                          own[CACERT] ? own[CACERT] : "the system's store", words);

@@ -21,6 +21,7 @@ enum {
 
 /* One connection to the socket, and the request that has it at the moment. */
 struct connection {
+    const struct endpoint *endpoint;
     struct request *request; /* NULL: idle */
     int fd;
     bool used;  /* it has had another request before */
@@ -64,11 +65,15 @@ static bool is_alive(const struct connection *connection)
            (errno == EAGAIN || errno == EWOULDBLOCK);
 }
 
-static struct connection *take_idle(struct unix_transport *self)
+static struct connection *take_idle(struct unix_transport *self, const struct endpoint *endpoint)
 {
-    struct connection *connection;
-    while ((connection = self->idle)) {
-        self->idle = connection->next;
+    struct connection **place = &self->idle;
+    for (struct connection *connection; (connection = *place);) {
+        if (connection->endpoint != endpoint) {
+            place = &connection->next;
+            continue;
+        }
+        *place = connection->next;
         if (is_alive(connection))
             return connection;
         close_connection(connection);
@@ -80,7 +85,7 @@ static struct connection *take_idle(struct unix_transport *self)
  * it. */
 static struct connection *open_connection(struct request *request)
 {
-    const struct peer *peer = request->peer;
+    const struct endpoint *endpoint = request->endpoint;
     struct trouble *trouble = &request->trouble;
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct connection *connection = calloc(1, sizeof *connection);
@@ -88,15 +93,16 @@ static struct connection *open_connection(struct request *request)
         trouble->kind = TROUBLE_NOMEM;
         return NULL;
     }
-    strcpy(address.sun_path, peer->endpoint.socket);
+    strcpy(address.sun_path, endpoint->socket);
+    connection->endpoint = endpoint;
     connection->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (connection->fd < 0 ||
         connect(connection->fd, (const struct sockaddr *)&address, sizeof address) < 0) {
         trouble->os_error = errno;
         trouble->kind = errno == ENOMEM ? TROUBLE_NOMEM : TROUBLE_ABSENT;
-    } else if (!serveruser_trusted(connection->fd, peer->endpoint.socket,
-                                   credentials_server_user(&peer->credentials), trouble->words,
-                                   sizeof trouble->words)) {
+    } else if (!serveruser_trusted(connection->fd, endpoint->socket,
+                                   credentials_server_user(&request->peer->credentials),
+                                   trouble->words, sizeof trouble->words)) {
         trouble->kind = TROUBLE_UNTRUSTED;
     } else {
         return connection;
@@ -202,7 +208,7 @@ static void go_on(struct unix_transport *self, struct connection *connection)
 static enum transport_start unix_start(struct transport *transport, struct request *request)
 {
     struct unix_transport *self = (struct unix_transport *)transport;
-    struct connection *connection = request->fresh ? NULL : take_idle(self);
+    struct connection *connection = request->fresh ? NULL : take_idle(self, request->endpoint);
     if (!connection && !(connection = open_connection(request))) {
         if (request->trouble.os_error == EAGAIN)
             return TRANSPORT_QUEUE_FULL;
@@ -248,12 +254,12 @@ static void unix_destroy(struct transport *transport)
 
 static const struct transport_kind kind = {unix_destroy, unix_start, unix_abandon, unix_serve};
 
-int unix_create(struct transport **out, int epoll, struct mcast_error *error)
+int unix_create(struct transport **out, struct transports *all, struct mcast_error *error)
 {
     struct unix_transport *self = calloc(1, sizeof *self);
     if (!self)
         return fault_nomem(error);
-    transport_init(&self->transport, &kind, epoll);
+    transport_init(&self->transport, &kind, all);
     *out = &self->transport;
     return 0;
 }

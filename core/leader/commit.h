@@ -28,7 +28,8 @@ struct commit_seen {
 
 enum commit_verdict {
     COMMIT_DONE,
-    COMMIT_DEPOSED, /* it was not carried out and never will be */
+    COMMIT_DEPOSED, /* not this leader any more: no copy of it will be carried out from now on. That
+                       none was is not known, when an earlier try was not answered */
 };
 
 /* An answer that did not come says nothing: the same bytes are sent again until one comes, or

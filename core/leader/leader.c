@@ -96,7 +96,7 @@ void leader_resign(struct leader *leader)
 {
     leader->resigning = true;
     leader->next_ms = 0;
-    if (leader->lease == 0)
+    if (leader->ttl_ms == 0) /* so no campaign is on its way; what is left of a grant runs out */
         end(leader);
 }
 
@@ -119,7 +119,7 @@ static enum leader_question due_question(const struct leader *leader, int64_t no
 struct leader_ask leader_next(struct leader *leader, int64_t now_ms, uint64_t random)
 {
     const struct leader_ask nothing = {.question = LEADER_NOTHING};
-    assert(random != 0);
+    assert(random >= 1 && random <= INT64_MAX);
     (void)leader_check(leader, now_ms);
     if (leader->phase == LEADER_ENDED || leader->asked != LEADER_NOTHING ||
         now_ms < leader->next_ms)
@@ -175,8 +175,6 @@ static void answered_well(struct leader *leader, const struct leader_answer *ans
     case LEADER_TEST:
         leader->phase = LEADER_STANDBY;
         leader->next_ms = now_ms;
-        if (leader->resigning)
-            end(leader);
         break;
     case LEADER_GRANT:
     case LEADER_KEEPALIVE:

@@ -11,7 +11,8 @@
  * The caller asks the cluster what leader_next returns, one question at a time, and brings each
  * answer back. An answer that did not come is LEADER_UNKNOWN: it says nothing of what was done.
  *
- * All times are milliseconds of this host's CLOCK_BOOTTIME, which goes on in suspend. */
+ * All times are milliseconds of this host's CLOCK_BOOTTIME, which goes on in suspend, read for the
+ * very call: none is before that of the call before (a time that an event loop has kept is). */
 
 enum leader_phase {
     LEADER_TESTING, /* it is not known yet that this cluster guards transactions and is ours */
@@ -72,7 +73,7 @@ enum { LEADER_LEASE_MIN_MS = 2000, LEADER_LEASE_MAX_MS = 60000 };
 void leader_init(struct leader *leader, int64_t lease_ms);
 
 /* What is to be asked now; LEADER_NOTHING: one question is unanswered, or none is due before
- * leader_wake. random: drawn for this call, not 0; it names a new lease. */
+ * leader_wake. random: drawn for this call, from 1 to INT64_MAX; it names a new lease. */
 struct leader_ask leader_next(struct leader *leader, int64_t now_ms, uint64_t random);
 
 /* The answer to the last question. */

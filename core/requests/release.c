@@ -35,7 +35,7 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     rec.released_ms = core->now_ms;
     bool by_time = core->config.vni_hold_ms != HOLD_UNTIL_REPORTED && !r->launched;
     rec.hold_until_ms = by_time ? core->now_ms + core->config.vni_hold_ms : 0;
-    if (rec.vni_count > 0)
+    if (rec.vni_count > 0 || rec.pkey != 0)
         quarantine_save_clock(core);
     (void)core_save(core, &rec);
     core_publish(core, EVENT_RELEASED, r, why, proof);

@@ -7,7 +7,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-enum { SLOTS_FIRST = 64, POOL_SHARE = 16 };
+enum { SLOTS_FIRST = 64, TIMES_FREE = 3, POOL_SHARE = 16 };
 
 void held_release(struct held *held)
 {
@@ -103,6 +103,8 @@ uint32_t held_most(const struct held *held)
 
 bool held_too_much(const struct held *held, uint32_t uid, uint32_t available, uint32_t pool)
 {
-    const uint32_t count = held_by(held, uid);
-    return count > available && count > pool / POOL_SHARE;
+    assert(available <= pool);
+    const uint32_t count = held_by(held, uid), bound = TIMES_FREE * available;
+    /* A reload may have moved the pool away from what is held. */
+    return pool - available > bound && count > bound && count > pool / POOL_SHARE;
 }

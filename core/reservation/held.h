@@ -28,7 +28,9 @@ void held_remove(struct held *held, uint32_t uid, uint32_t count);
 uint32_t held_by(const struct held *held, uint32_t uid);
 uint32_t held_most(const struct held *held); /* by one user */
 
-/* Whether the user gets nothing more of the pool for now: his released jobs hold more of it than is
- * free, and more than a sixteenth of all. Of what running jobs leave, n users who let their jobs
- * hold as much as they can leave one part in n + 1, as long as they are fewer than 16. */
+/* Whether the user gets nothing more of the pool for now: his released jobs hold more than three
+ * times what is free, and more than a sixteenth of all; less than a quarter is free then. Of what
+ * running jobs leave, n users who let their jobs hold as much as they can leave one part in 3n + 1,
+ * as long as they are fewer than 16.
+ */
 bool held_too_much(const struct held *held, uint32_t uid, uint32_t available, uint32_t pool);

@@ -77,7 +77,7 @@ void quarantine_compare_clock(struct core *core)
         quarantine_save_clock(core);
 }
 
-/* Not before a VNI is quarantined: most starts save nothing. */
+/* Not before something is quarantined: most starts save nothing. */
 void quarantine_save_clock(struct core *core)
 {
     assert(!core->host.unsaved || core->host.boot[0] != '\0');

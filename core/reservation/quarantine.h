@@ -12,4 +12,5 @@ bool quarantine_has_services(const struct reservation *reservation);
 
 /* At the start: whether times in the ledger can be compared with now. */
 void quarantine_compare_clock(struct core *core);
-void quarantine_save_clock(struct core *core); /* VNIs are about to be quarantined */
+/* VNIs are about to be quarantined, or a partition key kept for a while (S4). */
+void quarantine_save_clock(struct core *core);

@@ -236,6 +236,8 @@ enum record_kind {
     RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
     RECORD_FACTS = 10,      /* insert or replace: there is one */
     RECORD_SUM = 11,        /* insert by number and sum */
+    RECORD_ROOT_KEYS = 12,  /* insert or replace: there is one, in a ledger that several brokers
+                               share. It is not the core's (broker/keyring.h) */
 };
 
 struct record {
@@ -249,6 +251,7 @@ struct record {
         struct sum_record sum;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct facts_record facts;
+        struct secret root_keys; /* as in the file (tokens/rootkeys.h) */
         struct {
             uint64_t last_number;
             uint64_t last_seq;

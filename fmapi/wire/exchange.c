@@ -4,10 +4,13 @@
 #include "base/memory.h"
 #include "fmapi/wire/tlsfault.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -50,9 +53,21 @@ static int on_sending(void *arg, char *ip, char *local_ip, int port, int local_p
     (void)local_ip;
     (void)port;
     (void)local_port;
+    if (exchange->may_send && !exchange->may_send(exchange->may_send_arg))
+        return CURL_PREREQFUNC_ABORT;
     exchange->unanswered = exchange->sent && !exchange->repeatable;
     exchange->sent = true;
     return exchange->unanswered ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
+/* What a broker that is cut off has written must not arrive after its lease (B7). */
+static int on_socket(void *arg, curl_socket_t socket, curlsocktype purpose)
+{
+    const struct exchange *exchange = arg;
+    (void)purpose;
+    (void)setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &exchange->unacknowledged_ms,
+                     sizeof exchange->unacknowledged_ms);
+    return CURL_SOCKOPT_OK;
 }
 
 static void add_header(struct exchange *exchange, const char *line)
@@ -185,6 +200,10 @@ static void set_course(struct exchange *exchange, CURLSH *share, int64_t timeout
     SET(CURLOPT_WRITEDATA, exchange);
     SET(CURLOPT_PREREQFUNCTION, on_sending);
     SET(CURLOPT_PREREQDATA, exchange);
+    if (exchange->unacknowledged_ms > 0) {
+        SET(CURLOPT_SOCKOPTFUNCTION, on_socket);
+        SET(CURLOPT_SOCKOPTDATA, exchange);
+    }
     SET(CURLOPT_ERRORBUFFER, exchange->curl_words);
 }
 
@@ -196,6 +215,9 @@ struct exchange *exchange_create(const struct transport_options *options, CURLSH
     exchange->max = request->answer_max;
     exchange->repeatable = request->repeatable;
     exchange->bare = options->bare;
+    exchange->may_send = options->may_send;
+    exchange->may_send_arg = options->may_send_arg;
+    exchange->unacknowledged_ms = (int)options->unacknowledged_ms;
     exchange->easy = memory_must(curl_easy_init());
     set_request(exchange, request);
     set_confinement(exchange->easy);

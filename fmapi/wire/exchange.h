@@ -55,6 +55,12 @@ struct transport_options {
                                           libcurl reads it. Set by transport_trust. */
     bool bare;                         /* words without next steps, which are about mcastd.conf */
     unsigned parallel;                 /* connections at once, at most; at least 1 */
+    /* Asked when a connection stands, just before the request is written: whether it still may be;
+     * NULL: always. */
+    bool (*may_send)(void *arg);
+    void *may_send_arg;
+    unsigned unacknowledged_ms; /* a connection ends when what was written is not acknowledged for
+                                   so long; 0: the system's time */
 };
 
 struct exchange {
@@ -62,9 +68,12 @@ struct exchange {
     struct curl_slist *headers; /* with the login: wiped before they are freed */
     struct credential *credential;
     struct x509_store_st *authorities; /* a reference of its own; or NULL */
-    bool repeatable;                   /* asked twice, it does no harm */
-    bool unanswered;                   /* a kept connection ended, and it is not repeatable */
-    bool sent; /* a connection stood and the request was about to be written, at least once */
+    bool (*may_send)(void *arg);
+    void *may_send_arg;
+    int unacknowledged_ms;
+    bool repeatable; /* asked twice, it does no harm */
+    bool unanswered; /* a kept connection ended, and it is not repeatable */
+    bool sent;       /* a connection stood and the request was about to be written, at least once */
     bool too_long;
     bool bare;      /* words without a next step */
     bool tls_fault; /* set by exchange_answer */

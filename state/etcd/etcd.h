@@ -66,3 +66,8 @@ struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revisi
 
 /* The lease holds until then (struct leader, deadline_ms). */
 void store_etcd_extend(struct store *store, int64_t deadline_ms);
+
+/* The ledger as it is in one moment, for store_load alone and once: nothing is changed. *live: a
+ * broker leads, and goes on meanwhile. Waits for the first answer; gives up after 20 s without one.
+ */
+struct store *store_etcd_open_copy(struct etcd *etcd, bool *live, struct error *err);

@@ -134,7 +134,7 @@ static int write_row(const struct sqlite_rows *rows, sqlite3_stmt *statement,
 static int write_record(const struct sqlite_rows *rows, const struct record *record)
 {
     int rc = SQLITE_OK;
-    assert(record->kind != RECORD_COUNTERS);
+    assert(record->kind != RECORD_COUNTERS && record->kind != RECORD_ROOT_KEYS);
     for (size_t i = FIRST_OF_RECORDS; i < SQLITE_ROWS_STATEMENTS && rc == SQLITE_OK; i++)
         if (statements[i].kind == record->kind)
             rc = write_row(rows, rows->statements[i], record);

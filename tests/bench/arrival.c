@@ -449,10 +449,27 @@ static int start_broker(struct testbed *testbed, const char *names)
     return result;
 }
 
+/* How long the broker's loop, its first thread, has been runnable while others had the processors.
+ */
+static long long loop_waited_ns(const struct testbed *testbed)
+{
+    char path[TEXT_SIZE];
+    long long waited_ns = 0;
+
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)process_pid(testbed_broker(testbed)));
+    FILE *file = fopen(path, "re");
+    if (!file || fscanf(file, "%*d %lld", &waited_ns) != 1)
+        fprintf(stderr, "%s cannot be read\n", path);
+    if (file)
+        fclose(file);
+    return waited_ns;
+}
+
 static int drive_timed(struct testbed *testbed, struct crowd *crowd,
                        const struct arrival_options *options)
 {
     const long long cpu = process_cpu_ns(testbed_broker(testbed));
+    const long long waited = loop_waited_ns(testbed);
     const int64_t began = await_now_ns();
 
     set_times(crowd, options);
@@ -461,6 +478,8 @@ static int drive_timed(struct testbed *testbed, struct crowd *crowd,
     crowd->out->seconds = (double)(await_now_ns() - began) / 1e9;
     crowd->out->cpu_us =
         (double)(process_cpu_ns(testbed_broker(testbed)) - cpu) / 1e3 / (double)crowd->count;
+    report_figure(options->report, "of a crowd's time, the loop waited for a processor", "%",
+                  (double)(loop_waited_ns(testbed) - waited) / 1e7 / crowd->out->seconds);
     crowd->out->turn_cpu_ms = metric_value(testbed, "mcastd_loop_cpu_max_seconds") * 1e3;
     return absence_note(options->report, testbed, options->away);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the broker is, as people and MCAST_URL say it (client/transport/peer.h): the whole
- * input. */
+/* Where the broker is, or the brokers are, as people and MCAST_URL say it, and as one says that
+ * another leads (client/transport/peer.h): the whole input. */
 
 #include "client/transport/peer.h"
 #include "tests/fuzz/fuzz.h"
@@ -38,12 +38,41 @@ static void check_url(const struct endpoint *endpoint)
     curl_url_cleanup(url);
 }
 
+/* Each of a list is what it would be alone, none comes twice, and each is asked once. */
+static void check_list(const char *text)
+{
+    struct endpoints all;
+    struct mcast_error error = {0};
+    int rc = endpoints_parse(&all, text, &error);
+    unsigned asked = 0, at = 0;
+    if (rc != 0) {
+        FUZZ_CHECK(rc == MCAST_USAGE && error.text[0] != '\0');
+        return;
+    }
+    FUZZ_CHECK(all.count >= 1 && all.count <= ENDPOINTS_MAX && all.current == 0);
+    int hint = endpoints_index(&all, text + strlen(text) / 2);
+    FUZZ_CHECK(hint < (int)all.count);
+    for (unsigned i = 0; i < all.count; i++) {
+        struct endpoint alone;
+        FUZZ_CHECK(strstr(text, all.list[i].socket) != NULL);
+        FUZZ_CHECK(endpoint_parse(&alone, endpoint_name(&all.list[i]), NULL) == 0);
+        FUZZ_CHECK(strcmp(alone.socket, all.list[i].socket) == 0);
+        FUZZ_CHECK(strcmp(alone.base, all.list[i].base) == 0 && alone.tls == all.list[i].tls);
+        FUZZ_CHECK(endpoints_index(&all, endpoint_name(&all.list[i])) == (int)i);
+        FUZZ_CHECK(at < all.count && !(asked & 1U << at));
+        asked |= 1U << at;
+        at = endpoints_next(all.count, at, hint, asked);
+    }
+    FUZZ_CHECK(at == all.count);
+}
+
 void fuzz_one(struct fuzz_input *in)
 {
     struct endpoint endpoint;
     struct mcast_error error = {0};
     char *text = fuzz_rest(in);
     int rc = endpoint_parse(&endpoint, text, &error);
+    check_list(text);
     if (rc != 0) {
         FUZZ_CHECK(rc == MCAST_USAGE && error.text[0] != '\0');
     } else if (endpoint.socket[0] != '\0') {

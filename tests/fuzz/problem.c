@@ -15,6 +15,7 @@ void fuzz_one(struct fuzz_input *in)
     struct answer answer = {.status = statuses[fuzz_byte(in) % 8]};
     struct mcast_error error = {0};
     size_t length;
+    char leader[64];
     char *type = fuzz_line(in), *body = fuzz_bytes(in, &length);
     (void)snprintf(answer.type, sizeof answer.type, "application/%s", type);
     FUZZ_CHECK(text_add(&answer.body, body, length));
@@ -28,6 +29,8 @@ void fuzz_one(struct fuzz_input *in)
         FUZZ_CHECK((unsigned char)*at >= ' ' && *at != 0x7f);
     FUZZ_CHECK(problem_is(&answer, error.word) || error.word[0] == '\0' ||
                strlen(error.word) == sizeof error.word - 1);
+    FUZZ_CHECK(!problem_leader(&answer, leader, sizeof leader) ||
+               (leader[0] != '\0' && rc != MCAST_UNCLEAR && memmem(body, length, "leader", 6)));
     text_release(&answer.body);
     free(type);
     free(body);

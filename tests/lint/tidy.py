@@ -22,7 +22,7 @@ TEXTS = (".c", ".h", ".sh", ".in", ".py", ".cmake", ".txt")  # .txt: CMakeLists.
 OTHERS = re.compile(r"\bNEWS\.md|\bCHANGELOG/\S+\.md|-\d\d\.\d\d\.md")
 # Documents under the name that they are installed as: which is checked by system/operation.
 INSTALLED = re.compile(r"(share/doc/mcastd|@docdir@)/[\w-]+\.md")
-INSTALLED_BY_CMAKE = {"flux.md", "flux-jobtap.md", "mcast_spank.md"}
+INSTALLED_BY_CMAKE = {"etcd.md", "flux.md", "flux-jobtap.md", "mcast_spank.md"}
 # Documents that comments cite and that this project does not have. No name may be added here.
 STILL_CITED = set()
 
@@ -34,7 +34,7 @@ ROOMS = {
     "tokens": ("base", "trust"),
     "launch": ("base", "trust"),
     "cxi": (),
-    "state": ("base", "core", "tokens"),
+    "state": ("base", "core", "trust", "tokens"),
     "fmapi": ("base", "core", "trust"),
     "broker": ("base", "core", "tokens", "trust", "state", "fmapi", "launch"),
     "client": ("base", "tokens", "trust"),

@@ -1,16 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Checks the model of docs/model exhaustively: check.sh MODEL [-DPLANT_X]. With a planted mistake,
-# succeeds when it is found.
+# Checks a model of docs/model exhaustively: check.sh MODEL [-DPLANT_X [-DSIZE=N...]]. With a planted
+# mistake, succeeds when it is found.
 set -eu
 model=$1
 plant=${2:-}
+shift $(($# > 2 ? 2 : $#))
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-cp "$model" "$folder/reservation.pml"
+cp "$model" "$folder/model.pml"
 cd "$folder"
 # shellcheck disable=SC2086 # no plant is no argument
-spin -a $plant reservation.pml >spin.log || { cat spin.log; exit 1; }
+spin -a $plant "$@" model.pml >spin.log || { cat spin.log; exit 1; }
 # To compile at -O2 takes longer than it saves, and COLLAPSE half as long again for less memory.
 "${CC:-cc}" -O1 -w -DSAFETY -o pan pan.c
 ./pan -m2000000 >pan.log

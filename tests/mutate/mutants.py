@@ -124,7 +124,8 @@ def changes(tokens, pairs, first, last, returns, text):
                 and before.text != "return":
             yield token.start, token.end, "-" if token.text == "+" else "+", "swapped operator"
         if token.kind == "number" and not (before.text == "{" and tokens[i + 1].text == "}"):
-            value = int(token.text.rstrip("uUlL"), 0) if "." not in token.text else 1
+            digits = token.text.rstrip("uUlL")
+            value = 1 if "." in digits else int(digits, 8 if digits[:2].isdigit() and digits[0] == "0" else 0)
             suffix = token.text[len(token.text.rstrip("uUlL")):]
             yield token.start, token.end, "%d%s" % (value + 1, suffix), "off by one"
         if token.text == "return" and tokens[i + 1].text != ";":

@@ -27,7 +27,7 @@ ROOMS = {
     "fmapi": Room(r"unit/fmapi_|system/fmapi_(calls|faults|list|login|steps|urls)$", 0),
     "broker": Room(r"unit/(broker|http)_|system/http_(calls|refusals|nodes|events)$|"
                    r"system/operation-(reload|jobpoll)$", 0),
-    "client": Room(r"unit/client_|system/client_(calls|events|async)$", 0),
+    "client": Room(r"unit/client_|system/client_(calls|events|async|several)$", 0),
     "cli": Room(r"unit/cli_|system/client_ctl$|system/doctor$", 0),
     "node": Room(r"unit/node_|system/node_(hooks|reports|clean)$", 0),
     "mock-fm": Room(r"unit/mockfm_|system/mockfm-(faults|session)$", 0),

@@ -343,6 +343,8 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         disk->facts = record->u.facts;
         disk->has_facts = true;
         return NULL;
+    case RECORD_ROOT_KEYS: /* none in the simulator: the core makes none */
+        return "root keys";
     case RECORD_NODE:
         return put_node(disk, record);
     case RECORD_SUM:

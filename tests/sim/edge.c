@@ -52,23 +52,33 @@ void edge_release(struct sim *sim)
 
 /* ---- death ---- */
 
+struct core *edge_take(struct sim *sim)
+{
+    struct edge *edge = &sim->edge;
+    struct core *core = edge->core;
+    journal_cut(sim);
+    model_died(sim, sim->journal.durable);
+    wire_cut(sim);
+    edge->core = NULL;
+    edge->timer++;
+    edge->word_first = edge->word_count = 0;
+    edge->call_count = edge->open_count = 0;
+    edge->fuse = 0;
+    return core;
+}
+
 void edge_die(struct sim *sim)
 {
     static const int64_t longest[] = {20, 2000, 60000};
     struct edge *edge = &sim->edge;
     fault_count(&sim->faults, FAULT_CRASH);
     sim_trace(sim, "broker: dies");
-    journal_cut(sim);
-    model_died(sim, sim->journal.durable);
-    wire_cut(sim);
-    core_destroy(edge->core);
-    edge->core = NULL;
-    edge->timer++;
-    edge->word_first = edge->word_count = 0;
-    edge->call_count = edge->open_count = 0;
-    edge->fuse = 0;
-    sim_later(sim, rng_between(&edge->rng, 1, longest[rng_below(&edge->rng, 3)]), edge_begin, NULL,
-              0);
+    core_destroy(edge_take(sim));
+    if (sim->brokers.count > 0)
+        brokers_died(sim);
+    else
+        sim_later(sim, rng_between(&edge->rng, 1, longest[rng_below(&edge->rng, 3)]), edge_begin,
+                  NULL, 0);
 }
 
 bool edge_crash_point(struct sim *sim)
@@ -148,6 +158,8 @@ void edge_speak(struct sim *sim)
         if (word.batch > sim->journal.durable && !early)
             return;
         edge->word_first++;
+        if (sim->brokers.count > 0 && !brokers_let_out(sim, &word))
+            return;
         say(sim, &word);
         if (edge_crash_point(sim))
             return;
@@ -362,6 +374,13 @@ static int load_one(void *arg, const struct record *record)
     struct error err = {0};
     if (sim->profile.plant == PLANT_FORGET_NUMBER && record->kind == RECORD_COUNTERS)
         planted.u.counters.last_number = 0;
+    if (sim->profile.plant == PLANT_REPEAT_EVENTS && sim->brokers.count > 0) {
+        const uint64_t seen = brokers_leader(sim)->seen_seq;
+        if (record->kind == RECORD_EVENT && record->u.event.seq > seen)
+            return 0;
+        if (record->kind == RECORD_COUNTERS && record->u.counters.last_seq > seen)
+            planted.u.counters.last_seq = seen;
+    }
     int rc = core_load(sim->edge.core, &planted, &err);
     if (rc < 0)
         sim_fail(sim, "I2", "what was saved cannot be loaded: %s", err.text);
@@ -374,6 +393,21 @@ static struct core_config planted_config(const struct sim *sim)
     if (sim->profile.plant == PLANT_REUSE_HELD)
         config.vni_hold_ms = 0;
     return config;
+}
+
+static void boot_of(const struct sim *sim, char boot[32])
+{
+    boot[0] = '\0';
+    if (sim->profile.boot_told)
+        snprintf(boot, 32, "boot-%llu", (unsigned long long)sim->edge.boot);
+}
+
+bool edge_clock_saved(const struct sim *sim)
+{
+    char boot[32];
+    boot_of(sim, boot);
+    return boot[0] != '\0' && sim->disk.has_facts && strcmp(boot, sim->disk.boot) == 0 &&
+           sim->edge.booted_ms + sim->edge.clock_ms == sim->disk.facts.clock_ms;
 }
 
 /* The core takes a clock that was set by no more than its tolerance for one that was not, and a
@@ -391,13 +425,10 @@ static void set_clock(struct sim *sim)
 static void tell_clock(struct sim *sim)
 {
     struct edge *edge = &sim->edge;
-    char boot[32] = "";
-    int64_t offset_ms = edge->booted_ms + edge->clock_ms;
-    if (sim->profile.boot_told)
-        snprintf(boot, sizeof boot, "boot-%llu", (unsigned long long)edge->boot);
-    core_set_clock(edge->core, boot, offset_ms);
-    edge->rested = boot[0] == '\0' || !sim->disk.has_facts || strcmp(boot, sim->disk.boot) != 0 ||
-                   offset_ms != sim->disk.facts.clock_ms;
+    char boot[32];
+    boot_of(sim, boot);
+    core_set_clock(edge->core, boot, edge->booted_ms + edge->clock_ms);
+    edge->rested = !edge_clock_saved(sim);
 }
 
 static void edge_begin(struct sim *sim, void *what, uint64_t mark)

@@ -52,7 +52,7 @@ struct edge {
 
 void edge_init(struct sim *sim);
 void edge_release(struct sim *sim);
-void edge_start(struct sim *sim); /* the first time */
+void edge_start(struct sim *sim); /* the first time; of several brokers: the one that leads now */
 
 /* The configuration changed: a living broker reads it. */
 void edge_configure(struct sim *sim);
@@ -86,8 +86,13 @@ bool edge_forgot(const struct edge *edge, const char *name);
 /* True: the broker is dead now. Between any two things that it does stands one of these. */
 bool edge_crash_point(struct sim *sim);
 void edge_die(struct sim *sim);
+/* The process leads no longer, or is dead: its core, the caller's now. */
+struct core *edge_take(struct sim *sim);
 /* Lets out what has become durable. */
 void edge_speak(struct sim *sim);
+
+/* Whether the disk says in which boot, and by which clock, this life is. */
+bool edge_clock_saved(const struct sim *sim);
 
 /* Every request is answered, all words are out. */
 bool edge_settled(const struct edge *edge);

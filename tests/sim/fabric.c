@@ -353,7 +353,11 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
     const struct entry *e = model_entry(&sim->model, object->number);
     if (object->foreign)
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
-    else if (object->unknown && !job_is_unsure(sim, call->name))
+    else if (call->in_hand) {
+        if (e && e->told && model_protects(e->job) && e->job->told_number == e->number)
+            brokers_count(sim, BROKER_LATE_TOOK);
+        model_forgotten(sim, object->number);
+    } else if (object->unknown && !job_is_unsure(sim, call->name))
         sim_fail(sim, "I6", "%s may be another broker's and was deleted", object->name);
     else if (call->number == 0) /* of a ledger that was lost, acted on late: unknown */
         model_forgotten(sim, object->number);
@@ -472,9 +476,17 @@ static enum fmcall_outcome end_tree(struct sim *sim, const struct wire_call *cal
 static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
 {
     const struct object *object;
+    enum fmcall_outcome outcome;
     switch (call->kind) {
     case FMCALL_RESERVE:
-        return reserve(sim, call->name, call->addresses, call->number, call->token);
+        outcome = reserve(sim, call->name, call->addresses, call->number, call->token);
+        if (call->in_hand && outcome == FM_OK) { /* nobody can know of it */
+            brokers_count(sim, BROKER_LATE_MADE);
+            sim->fabric.objects[sim->fabric.count - 1].unknown =
+                edge_forgot(&sim->edge, call->name);
+            fabric_is_alien(sim, call->name);
+        }
+        return outcome;
     case FMCALL_CHECK:
         object = gateway_find(sim, call->name);
         if (object)

@@ -63,6 +63,24 @@ static void land_acknowledged(struct sim *sim)
 
 /* ---- commits ---- */
 
+static void words_leave(struct sim *sim)
+{
+    if (edge_crash_point(sim))
+        return;
+    journal_commit_soon(sim);
+    edge_speak(sim);
+}
+
+void journal_committed(struct sim *sim)
+{
+    struct journal *journal = &sim->journal;
+    journal->in_flight = false;
+    journal->durable = journal->committing.id;
+    sim->result.commits++;
+    batch_release(&journal->committing);
+    words_leave(sim);
+}
+
 static void commit_ends(struct sim *sim, void *what, uint64_t mark)
 {
     struct journal *journal = &sim->journal;
@@ -80,10 +98,7 @@ static void commit_ends(struct sim *sim, void *what, uint64_t mark)
     journal->durable = journal->committing.id;
     sim->result.commits++;
     land_acknowledged(sim);
-    if (edge_crash_point(sim))
-        return;
-    journal_commit_soon(sim);
-    edge_speak(sim);
+    words_leave(sim);
 }
 
 static void die_in_commit(struct sim *sim, void *what, uint64_t mark)
@@ -110,7 +125,10 @@ static void commit_begins(struct sim *sim, void *what, uint64_t mark)
         took += rng_between(&rng, 1, 4000);
     if (journal->die_in_commit)
         sim_later(sim, rng_between(&rng, 0, took), die_in_commit, NULL, mark);
-    sim_later(sim, took, commit_ends, NULL, mark);
+    if (sim->brokers.count > 0)
+        brokers_commit(sim);
+    else
+        sim_later(sim, took, commit_ends, NULL, mark);
 }
 
 void journal_commit_soon(struct sim *sim)
@@ -129,6 +147,11 @@ static void cut_off_commit(struct sim *sim)
     struct journal *journal = &sim->journal;
     size_t count = journal->committing.count;
     fault_count(&sim->faults, FAULT_CRASH_IN_COMMIT);
+    if (sim->brokers.count > 0) {
+        if (brokers_landed(sim))
+            journal->durable = journal->committing.id;
+        return;
+    }
     if (sim->profile.plant == PLANT_TORN_COMMIT) {
         land(sim, &journal->committing, count / 2);
         return;

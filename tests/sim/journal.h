@@ -38,4 +38,7 @@ void journal_commit_soon(struct sim *sim);
  * all. */
 void journal_cut(struct sim *sim);
 
+/* Of several brokers: the cluster has carried out what is being committed, and answered. */
+void journal_committed(struct sim *sim);
+
 bool journal_idle(const struct journal *journal);

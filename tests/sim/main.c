@@ -19,27 +19,29 @@ struct options {
 
 static void usage(FILE *out)
 {
-    fputs("usage: mcast-sim [--seeds N] [--seed K] [--jobs J] [--trace] [--keep-going]\n"
-          "                 [--lives N] [--skip JOBS] [--rounds N] [--only KINDS]\n"
-          "                 [--without KINDS] [--plant NAME [--caught]] [--list]\n"
-          "\n"
-          "  --seeds N       how many seeds (100; 1 with --trace)\n"
-          "  --seed K        the first one (1)\n"
-          "  --jobs J        on so many cores (1)\n"
-          "  --trace         print everything that happens\n"
-          "  --keep-going    one line for each failing seed, instead of the first one's trace\n"
-          "  --lives N       job ids in a run (drawn from the seed)\n"
-          "  --skip JOBS     these of them never start (0, 1, ... comma-separated)\n"
-          "  --rounds N      storms in a run (drawn from the seed)\n"
-          "  --only KINDS    only these kinds of faults, comma-separated; \"none\" for none\n"
-          "  --without KINDS all but these\n"
-          "  --plant NAME    make this mistake on purpose\n"
-          "  --caught        succeed if a seed fails: the mistake was found\n"
-          "  --list          print the kinds of faults and the mistakes that can be planted\n"
-          "\n"
-          "Exit: 0 all promises held, 1 one was broken, 2 usage.\n"
-          "Example: mcast-sim --seeds 100000 --jobs 8\n",
-          out);
+    fputs(
+        "usage: mcast-sim [--seeds N] [--seed K] [--jobs J] [--trace] [--keep-going]\n"
+        "                 [--brokers N] [--lives N] [--skip JOBS] [--rounds N] [--only KINDS]\n"
+        "                 [--without KINDS] [--plant NAME [--caught]] [--list]\n"
+        "\n"
+        "  --seeds N       how many seeds (100; 1 with --trace)\n"
+        "  --seed K        the first one (1)\n"
+        "  --jobs J        on so many cores (1)\n"
+        "  --trace         print everything that happens\n"
+        "  --keep-going    one line for each failing seed, instead of the first one's trace\n"
+        "  --brokers N     so many share a ledger on a cluster (1, up to 3; 1: one, with a disk)\n"
+        "  --lives N       job ids in a run (drawn from the seed)\n"
+        "  --skip JOBS     these of them never start (0, 1, ... comma-separated)\n"
+        "  --rounds N      storms in a run (drawn from the seed)\n"
+        "  --only KINDS    only these kinds of faults, comma-separated; \"none\" for none\n"
+        "  --without KINDS all but these\n"
+        "  --plant NAME    make this mistake on purpose\n"
+        "  --caught        succeed if a seed fails: the mistake was found\n"
+        "  --list          print the kinds of faults and the mistakes that can be planted\n"
+        "\n"
+        "Exit: 0 all promises held, 1 one was broken, 2 usage.\n"
+        "Example: mcast-sim --seeds 100000 --jobs 8\n",
+        out);
 }
 
 static void list(void)
@@ -108,6 +110,11 @@ static enum plant planted(const char *word)
 static bool parse_profile(int option, struct profile *profile)
 {
     switch (option) {
+    case 'b':
+        profile->brokers = (uint32_t)number(optarg, 1);
+        if (profile->brokers > BROKERS_MAX)
+            bad("at most 3 brokers, not", optarg);
+        return true;
     case 'l':
         profile->jobs = (uint32_t)number(optarg, 1);
         return true;
@@ -168,21 +175,14 @@ static void parse_option(int option, struct options *options)
 static void parse(int argc, char **argv, struct options *options)
 {
     static const struct option names[] = {
-        {"seeds", required_argument, NULL, 'n'},
-        {"seed", required_argument, NULL, 's'},
-        {"jobs", required_argument, NULL, 'j'},
-        {"trace", no_argument, NULL, 't'},
-        {"lives", required_argument, NULL, 'l'},
-        {"skip", required_argument, NULL, 'x'},
-        {"rounds", required_argument, NULL, 'r'},
-        {"only", required_argument, NULL, 'o'},
-        {"without", required_argument, NULL, 'w'},
-        {"plant", required_argument, NULL, 'p'},
-        {"caught", no_argument, NULL, 'c'},
-        {"keep-going", no_argument, NULL, 'k'},
-        {"list", no_argument, NULL, 'L'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"seeds", required_argument, NULL, 'n'},   {"seed", required_argument, NULL, 's'},
+        {"jobs", required_argument, NULL, 'j'},    {"trace", no_argument, NULL, 't'},
+        {"brokers", required_argument, NULL, 'b'}, {"lives", required_argument, NULL, 'l'},
+        {"skip", required_argument, NULL, 'x'},    {"rounds", required_argument, NULL, 'r'},
+        {"only", required_argument, NULL, 'o'},    {"without", required_argument, NULL, 'w'},
+        {"plant", required_argument, NULL, 'p'},   {"caught", no_argument, NULL, 'c'},
+        {"keep-going", no_argument, NULL, 'k'},    {"list", no_argument, NULL, 'L'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     struct sweep *sweep = &options->sweep;
     memset(options, 0, sizeof *options);
@@ -257,6 +257,8 @@ static void summary(const struct sweep_outcome *out, double seconds)
            (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
+    if (total->broker_faults[BROKER_TAKEOVERS] > 0)
+        print_counts("brokers", total->broker_faults, BROKER_FAULT_COUNT, broker_fault_word);
     print_counts("answers", total->answers, ANSWERS, answer_name);
     print_counts("events", total->events, EVENT_KIND_COUNT, event_name);
     print_counts("outcomes", total->outcomes, FM_NOT_ROUTED + 1, outcome_name);
@@ -265,6 +267,8 @@ static void summary(const struct sweep_outcome *out, double seconds)
 static void print_again(const struct profile *profile)
 {
     printf("again: mcast-sim --trace --seed %llu", (unsigned long long)profile->seed);
+    if (profile->brokers > 1)
+        printf(" --brokers %u", profile->brokers);
     if (profile->jobs)
         printf(" --lives %u", profile->jobs);
     if (profile->rounds)

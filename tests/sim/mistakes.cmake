@@ -5,6 +5,8 @@
 #
 #   mcast_mistake(NAME SEEDS FILE [[what stands there]] [[what shall stand there]] [FIRST])
 #
+# world: more options, for several brokers.
+#
 # FIRST: the first seed, for what few seeds show: the search begins a little before one of them. When
 # the modelled world changes, another one has to be looked for: mcast-sim-NAME --caught --seeds 20000.
 #
@@ -54,7 +56,7 @@ function(mcast_mistake name seeds file right wrong)
         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests/mistakes)
     add_dependencies(sim_mistakes mcast-sim-${name})
     add_test(NAME sim/mistake/${name}
-        COMMAND mcast-sim-${name} --caught --seeds ${seeds} --seed ${first})
+        COMMAND mcast-sim-${name} --caught --seeds ${seeds} --seed ${first} ${world})
     math(EXPR cost "${seeds} / 100") # what takes long begins first
     set_tests_properties(sim/mistake/${name} PROPERTIES TIMEOUT 300 COST ${cost})
 endfunction()
@@ -226,11 +228,21 @@ mcast_mistake(partition-key-is-not-held 100 core/reservation/quarantine.c
 mcast_mistake(key-of-a-job-is-forgotten 100 core/apply.c
     [[replace_secret(core, &r->key, rec->key);]] [[;]])
 mcast_mistake(one-user-may-have-all 50 core/reservation/held.c
-    [[return count > available && count > pool / POOL_SHARE;]] [[return count > pool;]])
+    [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]] [[return count > pool;]])
 mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
-    [[return count > available && count > pool / POOL_SHARE;]]
-    [[return count > available || count > pool / POOL_SHARE;]])
+    [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]]
+    [[return count > bound || count > pool / POOL_SHARE;]])
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
     [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
             (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
+
+set(world --brokers 3)
+mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
+    [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])
+mcast_mistake(commit-that-is-repeated-is-refused 50 core/leader/commit.c
+    [[seen->commit == guard->commit)]] [[seen->commit == guard->commit + 1)]])
+mcast_mistake(lease-is-over-and-it-leads 50 core/leader/leader.c
+    [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms < leader->deadline_ms;]]
+    [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms != 0;]])
+set(world)

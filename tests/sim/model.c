@@ -213,11 +213,12 @@ unsigned model_vnis_available(const struct sim *sim)
 
 /* ---- users apart (F4) ---- */
 
-enum { POOL_SHARE = 16 };
+enum { TIMES_FREE = 3, POOL_SHARE = 16 };
 
 bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool)
 {
-    return held > available && held > pool / POOL_SHARE;
+    return pool > (TIMES_FREE + 1) * available && held > TIMES_FREE * available &&
+           held > pool / POOL_SHARE;
 }
 
 uint32_t model_vnis_held(const struct sim *sim, uint32_t uid)
@@ -475,6 +476,7 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_FACTS:
     case RECORD_NODE:
     case RECORD_SUM:
+    case RECORD_ROOT_KEYS:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;
@@ -557,6 +559,8 @@ void model_died(struct sim *sim, uint64_t durable)
             e->lost_batch = 0;
         if (undone(e->reported_batch, durable))
             e->reported_batch = 0;
+        if (!edge_clock_saved(sim))
+            e->rested_ms = e->rested_before_ms;
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
         if (saved) {
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
@@ -582,7 +586,7 @@ void model_restarted(struct sim *sim)
         bool rests = saved && saved->state == JOB_RELEASING && saved->vni_count > 0;
         /* A time that is yet to come cannot be compared with now either. */
         if (rests && (sim->edge.rested || saved->released_ms > sim->now_ms + sim->edge.clock_ms))
-            e->rested_ms = sim->now_ms;
+            e->rested_before_ms = e->rested_ms, e->rested_ms = sim->now_ms;
         if (!e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);

@@ -39,13 +39,15 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint8_t saved_hwcoll;           /* as it was last saved */
     uint8_t event_hwcoll;           /* as it was saved when an event last spoke of it */
 
-    int64_t freed_ms;     /* when its release was accepted */
-    int64_t rested_ms;    /* the last restart that found its VNIs quarantined */
-    uint64_t freed_batch; /* 0: it was not */
-    bool free_told;       /* … and the client was told */
-    uint64_t gone_batch;  /* 0: it is there */
-    uint64_t back_batch;  /* its VNIs were given back; 0: they were not */
-    uint64_t given_batch; /* its VNIs were given back before their time; 0: they were not */
+    int64_t freed_ms;         /* when its release was accepted */
+    int64_t rested_ms;        /* the last restart that found its VNIs quarantined, */
+    int64_t rested_before_ms; /* … and the one before: a broker that ended before it saved that
+                                 it began their time anew has not done so */
+    uint64_t freed_batch;     /* 0: it was not */
+    bool free_told;           /* … and the client was told */
+    uint64_t gone_batch;      /* 0: it is there */
+    uint64_t back_batch;      /* its VNIs were given back; 0: they were not */
+    uint64_t given_batch;     /* its VNIs were given back before their time; 0: they were not */
 
     bool forgotten;      /* the fabric manager lost what it held for it, once at least */
     uint64_t lost_batch; /* of the event that told so; 0: none yet */
@@ -96,7 +98,7 @@ struct entry *model_at(struct sim *sim, uint64_t number);                    /* 
 /* How many VNIs of the pool no job has and that are not quarantined, at least. */
 unsigned model_vnis_available(const struct sim *sim);
 
-/* F4: whether released jobs of the user hold more of so many than is free. */
+/* F4: whether what released jobs of a user hold of a pool is too much. */
 bool model_holds_too_much(uint32_t held, uint32_t available, uint32_t pool);
 /* How many VNIs they hold, at most. */
 uint32_t model_vnis_held(const struct sim *sim, uint32_t uid);

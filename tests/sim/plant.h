@@ -25,6 +25,13 @@
     X(DOCUMENT_BY_TIME, "document-by-time", "a launch document leaves while hold is a time")       \
     X(REUSE_DOCUMENT, "reuse-document", "a launch document is used for the job's next start")      \
     X(TELL_UNNOTED, "tell-unnoted", "a node says it never heard of a job, and does not note it")   \
+    X(GUARD_WITHOUT_SEQ, "guard-without-seq", "a commit is guarded by the leader key alone")       \
+    X(GUARD_WITHOUT_LEADER, "guard-without-leader", "… by its number alone, whose ever it is")     \
+    X(READ_LATE, "read-late", "a read is served without a look at the lease")                      \
+    X(LEASE_FROM_ANSWER, "lease-from-answer",                                                      \
+      "a lease is counted from the answer, not the question")                                      \
+    X(LATE_WIN, "late-win", "a campaign that won and was not answered is taken for lost")          \
+    X(REPEAT_EVENTS, "repeat-events", "who takes over knows only the events of before its start")  \
     X(SUM_OF_DEAD, "sum-of-dead", "a sum speaks for ranks whose epilogs did not end")
 
 struct record;

@@ -2,6 +2,7 @@
 #include "tests/sim/profile.h"
 #include "tests/coreconfig.h"
 
+#include "tests/sim/brokers.h"
 #include "tests/sim/fault.h"
 
 #include <assert.h>
@@ -89,6 +90,18 @@ static void draw_clusters(struct rng *rng, struct core_config *config)
         strcpy(config->clusters[i].name, names[(from + i) % 4]);
         config->clusters[i].budget = (uint32_t)PICK(rng, 0, 0, 0, 30, 200);
     }
+}
+
+/* A ledger that the brokers share does not go back: how etcd is restored is another matter. */
+static void draw_brokers(struct profile *p)
+{
+    struct rng rng;
+    if (p->brokers < 2)
+        return;
+    rng_init_for(&rng, p->seed, "brokers", 0);
+    p->lease_ms = PICK(&rng, 2000, 2000, 5000, 20000);
+    p->faults &= ~((uint64_t)1 << FAULT_LEDGER_BACK);
+    p->quiet_ms += BROKERS_PAUSE_MAX_MS + 4 * p->lease_ms;
 }
 
 /* Who is asked which jobs are active; some say it only when they are asked. Whether nodes report.
@@ -206,4 +219,5 @@ void profile_draw(struct profile *p)
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
                   4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;
+    draw_brokers(p);
 }

@@ -13,7 +13,9 @@ struct profile {
     uint64_t seed;
     uint64_t faults; /* kinds that are allowed, bits of enum fault_kind */
     enum plant plant;
-    uint32_t jobs; /* job ids over the whole run; each may live several times; 0: drawn */
+    uint32_t brokers; /* that share one ledger; 0 or 1: one, with a disk */
+    int64_t lease_ms; /* … of the one that leads */
+    uint32_t jobs;    /* job ids over the whole run; each may live several times; 0: drawn */
 
     uint64_t skipped; /* bit n: the n-th job never starts (shrinking) */
     uint32_t rounds;  /* storms, each followed by a quiet spell; 0: drawn */

@@ -180,11 +180,14 @@ static void trace_arrival(struct sim *sim, const struct request *request)
 static void arrive(struct sim *sim, void *what, uint64_t lost)
 {
     struct request *request = what;
+    enum brokers_route route = lost ? ROUTE_NOWHERE : brokers_route(sim, request, arrive);
+    if (route == ROUTE_ON)
+        return;
     if (request->kind == REQUEST_RELEASE && request->job)
         request->job->releases_travelling--;
     if (request->kind == REQUEST_SUM)
         request->job->sums.travelling--;
-    if (lost)
+    if (route == ROUTE_NOWHERE)
         return;
     trace_arrival(sim, request);
     edge_receive(sim, request);

@@ -102,6 +102,7 @@ struct request { /* one message; a duplicate is another one */
     char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */
     int64_t asked_ms;             /* when it reached the broker */
     int64_t due_ms;               /* when it must be answered; 0: at once */
+    uint32_t hops, broker;        /* of several: how many it was sent to, and the last */
     bool answered;                /* the core has answered; the words may not be out yet */
     struct told told;             /* when it was */
 };

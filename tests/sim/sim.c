@@ -76,6 +76,7 @@ static void phase_begins(struct sim *sim, enum sim_phase phase)
     reload_calm(sim);
     hosts_calm(sim);
     admin_calm(sim);
+    brokers_calm(sim);
 }
 
 static bool settled(const struct sim *sim)
@@ -101,7 +102,10 @@ static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
     fabric_begin(sim);
-    edge_start(sim);
+    if (sim->brokers.count > 0)
+        brokers_start(sim);
+    else
+        edge_start(sim);
     for (uint32_t round = 0; round < profile->rounds && !sim->result.failed; round++) {
         phase_begins(sim, PHASE_STORM);
         edge_storm(sim);
@@ -113,6 +117,7 @@ static void live(struct sim *sim)
         epilogstorm_storm(sim);
         fmurls_storm(sim);
         rm_storm(sim, round);
+        brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
         run_quiet(sim, profile->quiet_ms);
@@ -151,6 +156,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     edge_init(&sim);
     rm_init(&sim);
     bearer_init(&sim);
+    brokers_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
         sim_fail(&sim, "profile", "%s", err.text);
     else
@@ -159,6 +165,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     *result = sim.result;
     memcpy(result->faults, sim.faults.happened, sizeof result->faults);
     result->virtual_ms = sim.now_ms - sim.start_ms;
+    brokers_release(&sim);
     bearer_release(&sim);
     rm_release(&sim);
     pieces_release(&sim);

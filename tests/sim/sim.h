@@ -5,6 +5,8 @@
 #include "tests/sim/answers.h"
 #include "tests/sim/asks.h"
 #include "tests/sim/bearer.h"
+#include "tests/sim/brokers.h"
+#include "tests/sim/cluster.h"
 #include "tests/sim/model.h"
 #include "tests/sim/disk.h"
 #include "tests/sim/fmurls.h"
@@ -42,6 +44,7 @@ struct sim_result {
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
     uint64_t faults[FAULT_COUNT];
+    uint64_t broker_faults[BROKER_FAULT_COUNT];
     int64_t virtual_ms;
 };
 
@@ -52,7 +55,9 @@ struct sim {
     int64_t start_ms, now_ms;
     struct queue queue;
     struct faults faults;
-    struct disk disk;
+    struct disk disk; /* or what the cluster holds */
+    struct cluster cluster;
+    struct brokers brokers;
     struct edge edge;
     struct journal journal;
     struct fabric fabric;

@@ -76,6 +76,8 @@ static void add(struct sim_result *sum, const struct sim_result *one)
         sum->outcomes[i] += one->outcomes[i];
     for (size_t i = 0; i < FAULT_COUNT; i++)
         sum->faults[i] += one->faults[i];
+    for (size_t i = 0; i < BROKER_FAULT_COUNT; i++)
+        sum->broker_faults[i] += one->broker_faults[i];
 }
 
 static void note_failure(struct sweep_outcome *out, uint64_t seed, const struct sim_result *one)

@@ -38,6 +38,7 @@ struct wire_call {
     enum fmcall_outcome forced;        /* 0: what came of acting */
     enum fmcall_outcome came;          /* of acting; 0: not acted */
     bool ended;                        /* the client knows, or is dead */
+    bool in_hand;                      /* sent by a broker that was stopped after its look */
     bool late;                         /* the answer comes when nobody waits for it any more */
     int references;                    /* occurrences to come */
 };
@@ -67,6 +68,8 @@ void wire_init(struct sim *sim);
 void wire_release(struct sim *sim);
 
 void wire_send(struct sim *sim, const struct word *word); /* of kind CALL */
+/* The same, by a broker that leads no longer: it was stopped between look and send. */
+void wire_late(struct sim *sim, const struct word *word, int64_t pause_ms);
 void wire_login(struct sim *sim, uint32_t url);
 void wire_list(struct sim *sim, uint64_t id);
 

@@ -64,6 +64,26 @@ void claim_render(struct call *call, const struct answer *answer)
     write_decided(call, answer, decided);
 }
 
+/* POST /v1/step-down: another broker is to lead (B7). The answer leaves before this one stops. */
+int step_down_handle(struct call *call)
+{
+    const struct http *http = call->http;
+    char who[IDENTITY_TEXT_SIZE];
+    if (check_body(call) < 0)
+        return -1;
+    if (!http->step_down)
+        return problem_set(&call->problem, 409, "alone", NULL,
+                           "this broker is alone: only with [state] store = etcd can another take "
+                           "over; to stop it, stop the service");
+    log_line(LOG_NOTICE, "step-down requested by %s",
+             identity_format(&call->identity.proof, who, sizeof who));
+    http->step_down(http->step_down_arg);
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "status", "stepping-down");
+    writer_end_object(&call->out);
+    return call_reply(call, MHD_HTTP_ACCEPTED, CALL_JSON);
+}
+
 /* PUT /v1/nodes/{node}/fence: an admin declares that nothing on this machine uses VNIs of jobs that
  * are over (F3). A machine is no cluster's: it may run jobs of several. */
 

@@ -23,6 +23,7 @@ enum {
     LOOP_WARNING_US = 1000000,
     LOOP_PROBLEM_US = 10000000,
     RELEASES_MANY = 1000,
+    ETCD_PROBLEM_MS = 3 * SECOND_MS,
     TEXT_SIZE = 640,
 };
 
@@ -347,11 +348,38 @@ static void check_clusters(const struct diagnosis_facts *facts)
 
 /* ---- the broker itself ---- */
 
+/* Of one among several (B7). */
+static void check_leadership(const struct diagnosis_facts *facts,
+                             const struct leadership_facts *leadership)
+{
+    static const char advice[] = "see that etcd runs (etcdctl endpoint health) and that this host "
+                                 "reaches [state] endpoints";
+    const char *role = broker_role_word(facts->counters->role);
+    if (leadership->unreachable_ms >= ETCD_PROBLEM_MS)
+        report(facts, PROBLEM, "etcd", advice, "no answer for %s, member %s: %s",
+               DURATION(leadership->unreachable_ms), leadership->member, leadership->error);
+    else
+        report(facts, OK, "etcd", NULL, "%" PRIu64 " of %" PRIu64 " questions were answered",
+               leadership->answered, leadership->answered + leadership->unanswered);
+    if (leadership->leader[0] != '\0')
+        report(facts, OK, "role", NULL, "this broker is %s; %s leads", role, leadership->leader);
+    else
+        report(facts, PROBLEM, "role", advice, "this broker is %s; no broker leads", role);
+}
+
 static void check_role(const struct diagnosis_facts *facts)
 {
-    if (facts->counters->role != ROLE_LEADER)
+    if (facts->counters->leadership)
+        check_leadership(facts, facts->counters->leadership);
+    else if (facts->counters->role != ROLE_LEADER)
         report(facts, WARNING, "role", "if this is the only broker, wait, and see its log",
                "this broker is %s and does not serve", broker_role_word(facts->counters->role));
+}
+
+/* A standby knows no jobs, and asks no fabric manager. */
+static bool serves(const struct diagnosis_facts *facts)
+{
+    return !facts->counters->leadership || facts->counters->role == ROLE_LEADER;
 }
 
 static void check_reload(const struct diagnosis_facts *facts)
@@ -367,10 +395,15 @@ static void check_storage(const struct diagnosis_facts *facts)
 {
     const struct engine_counters *counters = facts->counters;
     if (counters->storage_failing)
-        report(facts, PROBLEM, "storage",
-               "repair the disk under [state] path, or free space on it; the broker continues by "
-               "itself, do not restart it",
-               "the ledger cannot be saved, so changes are refused: %s", counters->storage_error);
+        report(
+            facts, PROBLEM, "storage",
+            counters->leadership
+                ? "see etcdctl alarm list: NOSPACE ends when etcd is compacted and defragmented, "
+                  "or its quota raised, and the alarm disarmed; the broker continues by itself, "
+                  "do not restart it"
+                : "repair the disk under [state] path, or free space on it; the broker continues "
+                  "by itself, do not restart it",
+            "the ledger cannot be saved, so changes are refused: %s", counters->storage_error);
     else if (counters->commit_failures > 0)
         report(facts, WARNING, "storage", "see the log for when and why, and the disk's health",
                "all is saved, but %" PRIu64 " commits failed since the start and were repeated",
@@ -446,15 +479,25 @@ static void check_files(const struct diagnosis_facts *facts)
 
 void diagnosis_write(const struct diagnosis_facts *facts)
 {
-    static void (*const checks[])(const struct diagnosis_facts *) = {
-        check_alarms,    check_role,     check_reload,  check_storage,  check_link,
-        check_login,     check_clock,    check_trust,   check_releases, check_name_conflicts,
-        check_vnis,      check_nodes,    check_adopted, check_cleanups, check_sizing,
-        check_addresses, check_clusters, check_events,  check_loop,     check_certificate,
-        check_files,
+    static const struct {
+        void (*check)(const struct diagnosis_facts *);
+        bool always; /* of a standby, too */
+    } checks[] = {
+        {check_alarms, false},   {check_role, true},
+        {check_reload, true},    {check_storage, false},
+        {check_link, false},     {check_login, false},
+        {check_clock, false},    {check_trust, false},
+        {check_releases, false}, {check_name_conflicts, false},
+        {check_vnis, false},     {check_nodes, false},
+        {check_adopted, false},  {check_cleanups, false},
+        {check_sizing, false},   {check_addresses, false},
+        {check_clusters, false}, {check_events, false},
+        {check_loop, true},      {check_certificate, true},
+        {check_files, true},
     };
     writer_begin_array(facts->out, "findings");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
-        checks[i](facts);
+        if (checks[i].always || serves(facts))
+            checks[i].check(facts);
     writer_end_array(facts->out);
 }

@@ -102,6 +102,7 @@ int mint_handle(struct call *call)
         return -1;
     /* A reservation that a crash could still undo must not have tokens. */
     call_show(call, tokencheck_reservation(call->http, proof));
+    call->unsaved |= keyring_shared(call->http->keyring); /* nor must the key be undone */
     return call_reply_shown(call, MHD_HTTP_CREATED, CALL_JSON);
 }
 
@@ -131,5 +132,8 @@ int rotate_handle(struct call *call)
     writer_end_object(&call->out);
     log_line(LOG_NOTICE, "new root key %s makes tokens, requested by %s keys=%zu dropped=%zu", id,
              identity_format(&call->identity.proof, who, sizeof who), keys->count, dropped);
-    return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    if (!keyring_shared(http->keyring))
+        return call_reply(call, MHD_HTTP_OK, CALL_JSON);
+    engine_save_keys(http->engine);
+    return call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
 }

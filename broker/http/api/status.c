@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
+#include "broker/http/auth/gate.h"
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/api/openapi.h"
 #include "broker/http/listen/tls.h"
@@ -21,12 +22,10 @@ int health_alive(struct call *call)
 int health_ready(struct call *call)
 {
     const struct engine *engine = call->http->engine;
-    const enum broker_role role = engine_role(engine);
     const char *fault = engine_storage_fault(engine);
     struct core_status status;
-    if (role != ROLE_LEADER)
-        return problem_set(&call->problem, 503, "not-leader", NULL, "this broker is %s",
-                           broker_role_word(role));
+    if (engine_role(engine) != ROLE_LEADER)
+        return gate_refuse_role(call);
     if (fault)
         return problem_set(&call->problem, 503, "storage", NULL, "nothing can be saved: %s", fault);
     core_status(engine_core(engine), &status);
@@ -219,6 +218,36 @@ static void write_connections(struct writer *out, const struct http *http)
     writer_end_object(out);
 }
 
+static const char *phase_word(enum leader_phase phase)
+{
+    static const char *const words[] = {[LEADER_TESTING] = "testing",
+                                        [LEADER_STANDBY] = "standby",
+                                        [LEADER_LEADING] = "leading",
+                                        [LEADER_ENDED] = "ended"};
+    return words[phase];
+}
+
+/* Of one among several brokers (B7). */
+static void write_leadership(struct writer *out, const struct leadership_facts *facts,
+                             int64_t now_ms)
+{
+    if (!facts)
+        return;
+    const int64_t away_ms = facts->unreachable_ms;
+    writer_begin_object(out, "leadership");
+    writer_string(out, "phase", phase_word(facts->phase));
+    writer_string(out, "leader", facts->leader[0] != '\0' ? facts->leader : NULL);
+    writer_string(out, "member", facts->member[0] != '\0' ? facts->member : NULL);
+    writer_number(out, "lease_ms", (uint64_t)facts->lease_ms);
+    if (facts->lease_age_ms >= 0)
+        writer_number(out, "lease_age_ms", (uint64_t)facts->lease_age_ms);
+    writer_number(out, "answered", facts->answered);
+    writer_number(out, "unanswered", facts->unanswered);
+    write_time(out, "unreachable_since", away_ms >= 0 ? now_ms - away_ms : 0);
+    writer_string(out, "last_error", facts->error);
+    writer_end_object(out);
+}
+
 static void write_commits(struct writer *out, const struct engine_counters *counters)
 {
     writer_begin_object(out, "commits");
@@ -242,6 +271,7 @@ int status_handle(struct call *call)
     writer_string(out, "version", MCAST_VERSION);
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
+    write_leadership(out, counters.leadership, engine_now_ms(http->engine));
     write_alarms(out, engine_core(http->engine));
     writer_bool(out, "reload_refused", http->reload_refused);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);

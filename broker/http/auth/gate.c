@@ -147,6 +147,8 @@ static int ask_munged(struct call *call, const char *credential, const char *pay
 static int judge_token(struct call *call, const char *shown)
 {
     struct tokenproof *proof = call->token;
+    if (engine_role(call->http->engine) != ROLE_LEADER)
+        return gate_refuse_role(call);
     if (call->route->need != NEED_BEARER && call->route->need != NEED_LOOK)
         return problem_set(&call->problem, 401, "token-elsewhere", "Authorization",
                            "tokens are accepted for /v1/reservation and the paths below it "
@@ -234,6 +236,29 @@ static int check_stopping(struct call *call)
                        "the broker is stopping; try again when it is back");
 }
 
+int gate_refuse_role(struct call *call)
+{
+    const struct engine *engine = call->http->engine;
+    const struct leadership_facts *facts = leadership_facts(engine_leadership(engine));
+    const char *leader = facts && facts->leader[0] != '\0' ? facts->leader : NULL;
+    if (leader && facts->phase == LEADER_STANDBY)
+        problem_set(&call->problem, 503, "not-leader", NULL,
+                    "this broker is a standby: ask %s, which leads", leader);
+    else
+        problem_set(&call->problem, 503, "not-leader", NULL,
+                    "this broker is %s and serves no requests; try again",
+                    broker_role_word(engine_role(engine)));
+    call->problem.leader = leader;
+    return -1;
+}
+
+static int check_role(struct call *call)
+{
+    if (call->route->always || engine_role(call->http->engine) == ROLE_LEADER)
+        return 0;
+    return gate_refuse_role(call);
+}
+
 /* A body without a type is taken for JSON; one that says it is something else is not read. */
 static int check_type(struct call *call)
 {
@@ -277,6 +302,8 @@ int gate_judge(struct call *call, const char *method)
                         : NULL;
     int rc = find_route(call, method);
     if (rc == 0)
+        rc = check_role(call); /* a token can be judged by the leader only */
+    if (rc == 0)
         rc = find_identity(call, payload);
     free(payload);
     return rc == 0 ? gate_admit(call) : rc;
@@ -295,15 +322,8 @@ static int check_still(struct call *call)
 int gate_judge_again(struct call *call)
 {
     const struct engine *engine = call->http->engine;
-    if (check_stopping(call) < 0 || check_still(call) < 0)
+    if (check_stopping(call) < 0 || check_role(call) < 0 || check_still(call) < 0)
         return -1;
-    if (call->route->always)
-        return 0;
-    const enum broker_role role = engine_role(engine);
-    if (role != ROLE_LEADER)
-        return problem_set(&call->problem, 503, "not-leader", NULL,
-                           "this broker is %s and serves no requests; try again",
-                           broker_role_word(role));
     const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
     if (!fault)
         return 0;

@@ -29,5 +29,8 @@ int gate_judge_again(struct call *call);
 /* Who asks, by the rights of now; for an answer that goes on. */
 const struct identity *gate_refresh(struct call *call);
 
+/* 503 not-leader, with who leads. Returns -1. */
+int gate_refuse_role(struct call *call);
+
 /* 403 for a peer that may not do this: names who it is and what it lacks. Returns -1. */
 int gate_forbid(struct call *call, const char *lacks);

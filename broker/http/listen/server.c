@@ -278,8 +278,8 @@ static void rest_worker(struct server *server, struct httpworker *worker, uint64
 static void run_worker(struct server *server, struct httpworker *worker)
 {
     const uint64_t began = uv_hrtime();
-    if (server->hooks.before_run)
-        server->hooks.before_run(server->hooks.arg);
+    if (server->hooks.before_run && !server->hooks.before_run(server->hooks.arg))
+        return;
     const unsigned connections = worker->connections;
     const enum httpworker_result result = httpworker_run(worker);
     const uint64_t took_ns = uv_hrtime() - began;

@@ -24,7 +24,7 @@ struct server_hooks {
      * WORKERQUEUE_SHARED; NULL: all are shared. */
     uint64_t (*user)(void *arg, int fd);
     unsigned arrivals_max;         /* that wait for their handshake */
-    void (*before_run)(void *arg); /* of a worker; or NULL */
+    bool (*before_run)(void *arg); /* of a worker; false: nothing is read or sent; or NULL */
     struct turn *turn;             /* where the time goes that MHD takes */
     uint64_t *spent_ns;            /* in this turn of the loop, by all servers that share it */
 };

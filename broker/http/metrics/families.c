@@ -185,6 +185,19 @@ static void write_times(struct exposition *to, const struct readings *readings)
 static const struct family families[] = {
     {"mcastd_build_info", GAUGE, "1, with the version as a label.", .write = write_build},
     {"mcastd_role", GAUGE, "1 for the role that the broker has.", .write = write_role},
+    {"mcastd_lease_seconds", GAUGE, "With several brokers, for how long etcd granted this one's lease; "
+     "0: it has none, or is alone.", DURATION(lease_us)},
+    {"mcastd_lease_age_seconds", GAUGE, "How long ago that lease was extended.",
+     DURATION(lease_age_us)},
+    {"mcastd_leaders_total", COUNTER, "How often this broker has seen that another one leads than "
+     "before, or none.", READ(leaders)},
+    {"mcastd_etcd_questions_total", COUNTER, "Questions about who leads that etcd has answered, or "
+     "not in time.", LABEL("outcome", "answered"), READ(etcd_answered)},
+    {LABEL("outcome", "unanswered"), READ(etcd_unanswered)},
+    {"mcastd_etcd_answer_duration_seconds", HISTOGRAM, "How long those that were answered took.",
+     READ(etcd_times)},
+    {"mcastd_etcd_unreachable_seconds", GAUGE, "For how long etcd has answered none of them; 0: it "
+     "does.", DURATION(etcd_away_us)},
     {"mcastd_reloads_total", COUNTER, "Reloads of the configuration, applied or refused as a "
      "whole.", LABEL("outcome", "applied"), HTTP(reloads)},
     {LABEL("outcome", "refused"), HTTP(reloads_refused)},
@@ -222,8 +235,8 @@ static const struct family families[] = {
     {"mcastd_vnis_held_most", GAUGE, "Of those held: the most that released jobs of one user hold.",
      STATUS(vnis_held_most)},
     {"mcastd_reserves_over_share_total", COUNTER, "Reserves that got none of what is free, because "
-     "released jobs of their user hold more of it than that, and more than a sixteenth of the pool; "
-     "since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
+     "released jobs of their user hold more than three times that, and more than a sixteenth of the "
+     "pool; since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
     {LABEL("pool", "partition_keys"), STATUS(pkeys_refused)},
     {"mcastd_partition_keys", GAUGE, "Partition keys by state: free, or taken by a job or held "
      "after it.", LABEL("state", "free"), STATUS(pkeys_free)},

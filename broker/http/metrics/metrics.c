@@ -76,6 +76,25 @@ void usage_read(struct usage *out)
     read_memory(out);
 }
 
+static uint64_t us_of(int64_t ms)
+{
+    return ms > 0 ? (uint64_t)ms * 1000 : 0;
+}
+
+static void read_leadership(struct readings *readings, const struct leadership_facts *facts)
+{
+    static const struct histogram none;
+    readings->etcd_times = facts ? &facts->times : &none;
+    if (!facts)
+        return;
+    readings->lease_us = us_of(facts->lease_ms);
+    readings->lease_age_us = us_of(facts->lease_age_ms);
+    readings->etcd_away_us = us_of(facts->unreachable_ms);
+    readings->etcd_answered = facts->answered;
+    readings->etcd_unanswered = facts->unanswered;
+    readings->leaders = facts->leaders;
+}
+
 void readings_take(struct readings *readings, const struct http *http)
 {
     const struct server *tcp = http->listeners[LISTENER_TCP].server;
@@ -83,6 +102,7 @@ void readings_take(struct readings *readings, const struct http *http)
     *readings = (struct readings){.http = http, .core = engine_core(http->engine)};
     core_status(readings->core, &readings->status);
     engine_counters(http->engine, &readings->counters);
+    read_leadership(readings, readings->counters.leadership);
     usage_read(&readings->usage);
     readings->fm_configured = core_config_of(readings->core)->fm_present;
     readings->events_kept = status->last_seq + 1 - status->first_seq;

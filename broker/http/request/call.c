@@ -287,8 +287,7 @@ static void render_unsaved(struct call *call, int code, const char *words)
     if (code == ERROR_REFUSED)
         problem_set(&call->problem, 503, "stopping", NULL, "%s", words);
     else if (code == ERROR_NOT_LEADER)
-        problem_set(&call->problem, 503, "not-leader", NULL,
-                    "another broker has become leader: %s; try again", words);
+        (void)gate_refuse_role(call);
     else if (call->route->changes)
         problem_set(&call->problem, 503, "storage", NULL,
                     "it could not be saved: %s; it may be saved later, so repeat the request",
@@ -296,7 +295,8 @@ static void render_unsaved(struct call *call, int code, const char *words)
     else
         problem_set(&call->problem, 503, "storage", NULL,
                     "what is to be shown is not saved yet: %s; try again", words);
-    call->problem.retry_after = GATE_RETRY_STORAGE;
+    if (code != ERROR_NOT_LEADER)
+        call->problem.retry_after = GATE_RETRY_STORAGE;
     call_render_problem(call);
 }
 

@@ -10,6 +10,7 @@ int problem_set(struct problem *problem, int status, const char *code, const cha
 {
     problem->status = status;
     problem->code = code;
+    problem->leader = NULL;
     problem->retry_after =
         status == MHD_HTTP_SERVICE_UNAVAILABLE || status == MHD_HTTP_TOO_MANY_REQUESTS ? 1 : 0;
     snprintf(problem->field, sizeof problem->field, "%s", field ? field : "");
@@ -30,5 +31,7 @@ void problem_write(const struct problem *problem, struct writer *writer)
     writer_string(writer, "code", problem->code);
     if (problem->field[0])
         writer_string(writer, "field", problem->field);
+    if (problem->leader)
+        writer_string(writer, "leader", problem->leader);
     writer_end_object(writer);
 }

@@ -12,9 +12,10 @@ struct problem {
     char field[96];       /* the field at fault, or "" */
     char detail[512];     /* never holds a secret */
     unsigned retry_after; /* seconds; 0: none */
+    const char *leader;   /* URL of the broker that leads, until the problem is written; or NULL */
 };
 
-/* Sets all but retry_after, cut to fit, and returns -1, so that `return problem_set(…)` is one
+/* Sets all, the leader to none, cut to fit, and returns -1, so that `return problem_set(…)` is one
  * statement. field may be NULL. 503 and 429 get a retry_after of one second. */
 __attribute__((format(printf, 5, 6))) int problem_set(struct problem *problem, int status,
                                                       const char *code, const char *field,

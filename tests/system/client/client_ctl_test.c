@@ -95,8 +95,9 @@ static void assert_has(const char *text, const char *part)
 static void ctl__explains_itself(void **state)
 {
     static const char *const commands[] = {
-        "reserve", "release", "show",  "list",        "env",   "sync",    "fence", "events",
-        "status",  "doctor",  "token", "accept-loss", "claim", "cleanup", "check", "nodes-clean"};
+        "reserve", "release", "show",   "list",        "env",      "sync",
+        "fence",   "events",  "status", "doctor",      "token",    "accept-loss",
+        "claim",   "cleanup", "check",  "nodes-clean", "step-down"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -248,6 +249,29 @@ static void ctl__not_now_is_4(void **state)
         assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);
         assert_has(test->err, "a time such as 500ms, 30s or 2m, up to 24h");
     }
+    end(test);
+}
+
+/* B7: one of them leads. */
+static void ctl__several_brokers(void **state)
+{
+    static const struct reply script[] = {{200, NULL, JOB, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    struct fakebroker *standby = fakebroker_create(NULL, 0);
+    char urls[300];
+    fakebroker_stand_by(standby, fakebroker_url(test->fake));
+    snprintf(urls, sizeof urls, "unix:/nonexistent/s, %s,%s", fakebroker_url(standby),
+             fakebroker_url(test->fake));
+    assert_int_equal(RUN("--url", urls, "show", "--cluster", "elcap", "f1"), 0);
+    assert_string_equal(test->err, "");
+    *strrchr(urls, ',') = '\0';
+    assert_int_equal(RUN("--url", urls, "show", "--cluster", "elcap", "f1"), 4);
+    assert_has(test->err,
+               "mcastctl: none of the 2 brokers serves this now (/nonexistent/s: No such");
+    assert_has(test->err, "not-leader: the leader unix:/");
+    assert_int_equal(RUN("--url", "/a,/b,/a", "show", "--cluster", "elcap", "f1"), 2);
+    assert_string_equal(test->err, "mcastctl: URL 3 of the list: /a is named twice\n");
+    fakebroker_destroy(standby);
     end(test);
 }
 
@@ -930,6 +954,11 @@ static void status__says_alarms_before_all(void **state)
         {200, NULL, status, THEN_KEEP},
         {200, NULL, status, THEN_KEEP},
         {200, NULL, "{\"version\":\"0.1.0\",\"alarms\":[]}", THEN_KEEP},
+        {200, NULL,
+         "{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
+         "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}",
+         THEN_KEEP},
+        {200, NULL, "{\"role\":\"standby\",\"leadership\":{\"leader\":null}}", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
@@ -946,6 +975,10 @@ static void status__says_alarms_before_all(void **state)
     assert_has(test->out, "\"kind\": \"name-conflict\"");
     assert_int_equal(RUN("status"), 0);
     assert_string_equal(test->out, "All is well.\nversion 0.1.0\n");
+    assert_int_equal(RUN("status"), 0); /* B7 */
+    assert_has(test->out, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_has(test->out, "NOT SERVING: this broker is standby, and no broker is known to lead\n");
     end(test);
 }
 
@@ -1000,7 +1033,8 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__without_a_broker_is_4),
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(ctl__not_now_is_4),
-    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(ctl__several_brokers), cmocka_unit_test(reserve__sends_the_options),
+    cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

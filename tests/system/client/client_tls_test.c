@@ -291,6 +291,46 @@ static void munge__that_is_away_is_named(void **state)
     mcast_close(handle);
 }
 
+/* B7, B8: the first is not there, the second has a certificate for another name and is told
+ * nothing; each that is asked is shown a credential of its own. One of another kind is a broker as
+ * well. */
+static void several__go_on_to_the_one_that_is_believed(void **state)
+{
+    char urls[512];
+    struct mcast_error error;
+    const char *port = strrchr(stand.url, ':') + 1;
+    snprintf(urls, sizeof urls, "https://127.0.0.1:1,https://localhost:%s,%s", port, stand.url);
+    struct mcast *handle = open_broker(urls);
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_ALWAYS, stand.munge, NULL), 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(ask(handle, &error), 0);
+        assert_proof(handle, "munge", "uid ");
+    }
+    mcast_close(handle);
+    snprintf(urls, sizeof urls, "https://localhost:%s /nonexistent/s", port);
+    handle = open_broker(urls);
+    assert_int_equal(mcast_set_munge(handle, MCAST_MUNGE_NEVER, NULL, NULL), 0);
+    assert_int_equal(mcast_set_cacert(handle, secured_file(&stand, "ca.pem"), NULL), 0);
+    assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "no-connection");
+    assert_has(error.text, "/nonexistent/s: No such file or directory");
+    mcast_close(handle);
+    /* Where nothing will be otherwise soon, the next step is what counts. */
+    snprintf(urls, sizeof urls, "https://localhost:%s %s", port, stand.url);
+    handle = open_broker(urls);
+    assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
+    assert_string_equal(error.word, "tls");
+    assert_has(error.text, "set cacert (or MCAST_CACERT)");
+    assert_has(error.text, "; nor https://localhost:");
+    mcast_close(handle);
+    snprintf(urls, sizeof urls, "https://localhost:%s %s", port, stand.socket);
+    handle = open_broker(urls);
+    assert_int_equal(ask(handle, &error), 0);
+    assert_proof(handle, "socket", "uid ");
+    mcast_close(handle);
+}
+
 /* On the Unix socket the kernel proves the uid; what is set for TCP is not even looked at. */
 static void socket__needs_none_of_it(void **state)
 {
@@ -316,4 +356,5 @@ UNIT_GROUP(open_stand, close_stand, cmocka_unit_test(tls__who_is_not_trusted_is_
            cmocka_unit_test(munge__comes_from_the_environment_too),
            cmocka_unit_test(munge__never_means_never),
            cmocka_unit_test(munge__that_is_away_is_named),
+           cmocka_unit_test(several__go_on_to_the_one_that_is_believed),
            cmocka_unit_test(socket__needs_none_of_it))

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
-#include <stdbool.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -29,6 +28,8 @@ struct fakebroker {
     char *requests[REQUESTS_MAX];
     size_t request_count;
     size_t connections;
+    bool standby;
+    char leader[300]; /* "": a standby knows none */
 };
 
 /* Whether fd can be read before the broker is to stop. */
@@ -92,11 +93,30 @@ static void give(int client, const struct reply *reply)
     (void)!send(client, reply->body, strlen(reply->body), MSG_NOSIGNAL);
 }
 
+/* Whether it is a standby, which has then refused the request. */
+static bool refuse_as_standby(struct fakebroker *fake, int client)
+{
+    char body[512], text[768];
+    pthread_mutex_lock(&fake->lock);
+    bool standby = fake->standby;
+    snprintf(body, sizeof body, "{\"status\":503,\"code\":\"not-leader\"%s%s%s}",
+             fake->leader[0] ? ",\"leader\":\"" : "", fake->leader, fake->leader[0] ? "\"" : "");
+    pthread_mutex_unlock(&fake->lock);
+    if (!standby)
+        return false;
+    snprintf(text, sizeof text,
+             "HTTP/1.1 503 Standby\r\nContent-Type: application/problem+json\r\nRetry-After: 1\r\n"
+             "Connection: close\r\nContent-Length: %zu\r\n\r\n%s",
+             strlen(body), body);
+    (void)!send(client, text, strlen(text), MSG_NOSIGNAL);
+    return true;
+}
+
 /* Serves one connection; returns the place in the script after it. */
 static size_t serve(struct fakebroker *fake, int client, size_t at)
 {
     while (take_request(fake, client)) {
-        if (at == fake->script_count)
+        if (refuse_as_standby(fake, client) || at == fake->script_count)
             break; /* not foreseen: closed without a word, and counted */
         const struct reply *reply = &fake->script[at++];
         give(client, reply);
@@ -171,6 +191,29 @@ void fakebroker_expect(struct fakebroker *fake, size_t count, const char *reques
     assert_int_equal(arrived, count);
     if (count > 0)
         assert_string_equal(last, request);
+}
+
+void fakebroker_stand_by(struct fakebroker *fake, const char *leader)
+{
+    pthread_mutex_lock(&fake->lock);
+    fake->standby = true;
+    snprintf(fake->leader, sizeof fake->leader, "%s", leader ? leader : "");
+    pthread_mutex_unlock(&fake->lock);
+}
+
+void fakebroker_lead(struct fakebroker *fake)
+{
+    pthread_mutex_lock(&fake->lock);
+    fake->standby = false;
+    pthread_mutex_unlock(&fake->lock);
+}
+
+void fakebroker_hide(struct fakebroker *fake, bool hidden)
+{
+    const char *path = fake->url + strlen("unix:");
+    char away[sizeof fake->url];
+    snprintf(away, sizeof away, "%s.away", path);
+    assert_int_equal(hidden ? rename(path, away) : rename(away, path), 0);
 }
 
 size_t fakebroker_connections(struct fakebroker *fake)

@@ -5,6 +5,7 @@
  * and keeps every byte that it was sent. It speaks no HTTP of its own, so it can also break off, be
  * silent, or talk nonsense. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum fakebroker_then {
@@ -34,6 +35,16 @@ const char *fakebroker_folder(const struct fakebroker *fake);
 /* Waits (bounded) until so many requests have come, asserts that no more did, and compares the last
  * with what is expected, byte by byte. */
 void fakebroker_expect(struct fakebroker *fake, size_t count, const char *request);
+
+/* From now on it is a standby: it refuses each request with "not-leader", names this URL as the
+ * leader's (NULL: none), and ends the connection. */
+void fakebroker_stand_by(struct fakebroker *fake, const char *leader);
+
+/* From now on it leads: its script goes on where it was. */
+void fakebroker_lead(struct fakebroker *fake);
+
+/* It is not there for new connections, or is there again. */
+void fakebroker_hide(struct fakebroker *fake, bool hidden);
 
 /* Connections accepted so far. */
 size_t fakebroker_connections(struct fakebroker *fake);

@@ -38,6 +38,19 @@ static void broker__is_asked_first(void **state)
     }
 }
 
+/* B7: of several brokers one is away. */
+static void brokers__one_is_away(void **state)
+{
+    struct fixture *fixture = fixture_open("own-job", false);
+    char urls[256];
+    leave_only_the_broker(fixture);
+    snprintf(urls, sizeof urls, NOBODY ", %s", testbed_socket(fixture_stage(fixture)));
+    fixture_set(fixture, "MCAST_URL", urls);
+    assert_int_equal(FIXTURE_RUN(fixture, "--strict", "--wait"), 0);
+    fixture_trees_are(fixture, FIXTURE_WITHOUT_STEP);
+    fixture_close(fixture);
+}
+
 static void broker__sees_to_what_is_below(void **state)
 {
     struct fixture *fixture = fixture_open("own-job", false);
@@ -142,7 +155,8 @@ static void both__gone_is_given_up_in_time(void **state)
     fixture_close(fixture);
 }
 
-UNIT_MAIN(cmocka_unit_test(broker__is_asked_first), cmocka_unit_test(broker__sees_to_what_is_below),
+UNIT_MAIN(cmocka_unit_test(broker__is_asked_first), cmocka_unit_test(brokers__one_is_away),
+          cmocka_unit_test(broker__sees_to_what_is_below),
           cmocka_unit_test(narrowed__token_is_enough),
           cmocka_unit_test(narrowed__token_is_not_got_round),
           cmocka_unit_test(broker__that_is_gone_is_done_without),

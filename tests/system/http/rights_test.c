@@ -139,6 +139,7 @@ static void manager__rules_its_cluster_only(void **state)
     assert_forbidden(site, "POST", "/v1/clusters/tuo/sync", "{\"active\":[]}");
     assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
     assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
+    assert_forbidden(site, "POST", "/v1/step-down", NULL);
     assert_int_equal(site_call(site, "GET", TUO "mine", NULL, NULL), 200); /* as its owner */
     assert_int_equal(listed(site, "/v1/jobs"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=elcap"), 3);
@@ -175,6 +176,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_forbidden(site, "GET", "/v1/events", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
     assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
+    assert_forbidden(site, "POST", "/v1/step-down", NULL);
     assert_int_equal(listed(site, "/v1/jobs"), 2);
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid);

@@ -77,6 +77,28 @@ static void other_node_is_clean(struct testbed *testbed)
 
 #define TWO_NODES "{\"uid\":5588,\"nodes\":\"n[1-2]\",\"cores_per_node\":8}"
 
+/* B7: node.conf names several, of which one is away. */
+static void brokers__one_is_away(void **state)
+{
+    struct fixture *fixture = *state;
+    char config[512];
+    struct testbed *testbed = start_broker();
+    unsetenv("MCAST_URL");
+    snprintf(config, sizeof config, "url = unix:%s/away.sock, unix:%s\n", fixture->folder,
+             testbed_socket(testbed));
+    fixture_set_config(fixture, config);
+    realbroker_reserve(testbed, "f17", "{\"uid\":5588,\"nodes\":\"n1\",\"cores_per_node\":8}", 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "epilog --job f17");
+    snprintf(config, sizeof config, "url = %s/away.sock %s/gone.sock\n", fixture->folder,
+             fixture->folder);
+    fixture_set_config(fixture, config);
+    EXPECT_RUN(4, "prolog --job f17");
+    fixture_expect_err(fixture, "none of the 2 brokers serves this now");
+    fixture_expect_err(fixture, "/gone.sock: No such file or directory");
+    testbed_destroy(testbed);
+}
+
 /* From the prolog to the VNI that is free: every state, as the broker sees it. */
 static void vnis__quarantined_while_a_service_is_left(void **state)
 {
@@ -287,6 +309,7 @@ static void broker__s_reservations_become_services(void **state)
 
 UNIT_MAIN(cmocka_unit_test_setup_teardown(broker__s_reservations_become_services, fixture_create,
                                           fixture_destroy),
+          cmocka_unit_test_setup_teardown(brokers__one_is_away, fixture_create, fixture_destroy),
           cmocka_unit_test_setup_teardown(vnis__quarantined_while_a_service_is_left, fixture_create,
                                           fixture_destroy),
           cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,

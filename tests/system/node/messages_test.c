@@ -55,6 +55,7 @@ static void words__wrong_ones_do_nothing(void **state)
         {"env --job f17 --format csh", "--format csh: sh, json, null or slurm"},
         {"list --config /not/there", "/not/there: it cannot be read"},
         {"prolog --job f17 --url ftp://x", "the broker's URL must be"},
+        {"prolog --job f17 --url /a,https://m2", "URL 2 of the list: the broker's URL is not"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         EXPECT_RUN(2, "%s", wrong[i][0]);

@@ -35,10 +35,12 @@ cat >"$dir/expected" <<'LIST'
 ./lib/tmpfiles.d/mcastd.conf
 ./sbin/mcastd
 ./share/doc/mcastd/cleanup.md
+./share/doc/mcastd/etcd.md
 ./share/doc/mcastd/examples/mcastd.conf
 ./share/doc/mcastd/fabric-manager.md
 ./share/doc/mcastd/flux-jobtap.md
 ./share/doc/mcastd/flux.md
+./share/doc/mcastd/high-availability.md
 ./share/doc/mcastd/integrate.md
 ./share/doc/mcastd/launch.md
 ./share/doc/mcastd/libmcast.md

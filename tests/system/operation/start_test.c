@@ -71,6 +71,26 @@ static void key__of_root_is_the_services(void **state)
     assert_non_null(strstr(service_said, "which user? "));
 }
 
+/* ... and moves the ledger as the service: neither what is made nor what is read is root's. */
+static void ledger__is_moved_by_root_as_the_service(void **state)
+{
+    struct stat found;
+    char task[128];
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(service_run(NULL), 0);
+    (void)snprintf(task, sizeof task, "--export=%s", service_path("state/moved"));
+    assert_int_equal(service_run_as(0, task), 0);
+    assert_int_equal(stat(service_path("state/moved"), &found), 0);
+    assert_int_equal(found.st_uid, SERVICE_UID);
+    assert_int_equal(unlink(service_path("state/state.db")), 0);
+    (void)snprintf(task, sizeof task, "--import=%s", service_path("state/moved"));
+    assert_int_equal(service_run_as(0, task), 0);
+    assert_int_equal(stat(service_path("state/state.db"), &found), 0);
+    assert_int_equal(found.st_uid, SERVICE_UID);
+    assert_int_equal(service_run(NULL), 0);
+}
+
 #define SEALED                                                                                     \
     "INSERT INTO reservation(number, uid, node_count, cores_per_node, addresses, min_nodes, "      \
     "vni0, "                                                                                       \
@@ -288,7 +308,8 @@ static void ledger__that_is_of_another_user(void **state)
 
 UNIT_MAIN(
     FOLDER_TEST(everything_right__starts), FOLDER_TEST(root__checks_with_the_eyes_of_the_service),
-    FOLDER_TEST(key__of_root_is_the_services), FOLDER_TEST(key__missing_beside_secrets_is_a_fault),
+    FOLDER_TEST(key__of_root_is_the_services), FOLDER_TEST(ledger__is_moved_by_root_as_the_service),
+    FOLDER_TEST(key__missing_beside_secrets_is_a_fault),
     FOLDER_TEST(configuration__that_cannot_be_read), FOLDER_TEST(drop_in__that_cannot_be_read),
     FOLDER_TEST(folder_of_the_ledger__that_is_wrong),
     FOLDER_TEST(folder_of_the_socket__that_is_wrong),

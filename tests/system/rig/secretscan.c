@@ -22,19 +22,21 @@ static const struct form {
     const char *what, *begins; /* after "begins" come at least so many of these */
     const char *of;
     size_t least;
+    const char *first; /* and the first is one of these; NULL: of those */
 } forms[] = {
-    {"a session token", "sess-", "0123456789abcdef", 32},
+    {"a session token", "sess-", "0123456789abcdef", 32, NULL},
     {"a token of the broker's", "mcast1.",
-     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 24},
-    {"a job's key", "FI_OPX_UUID=", "0123456789abcdef", 32},
-    {"a job's key", "FI_OPX_UUID\":\"", "0123456789abcdef", 32},
-    {"an access token", ".", "0123456789abcdef", 300},
+     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_", 24, NULL},
+    {"a job's key", "FI_OPX_UUID=", "0123456789abcdef", 32, NULL},
+    {"a job's key", "FI_OPX_UUID\":\"", "0123456789abcdef", 32, NULL},
+    {"an access token", ".", "0123456789abcdef", 300, NULL},
     {"the login", "Y3hpO", /* base64 of "cxi:" */
-     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 8},
+     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 8,
+     "ghijklmnopqrstuv"}, /* the bits of ':', which base64 within base64 has not */
     {"a private key", "PRIVATE KEY-----",
-     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n", 60},
+     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=\n", 60, NULL},
     {"a MUNGE credential",
-     "MUNGE:", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 40},
+     "MUNGE:", "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", 40, NULL},
 };
 
 static bool has_form(const struct form *form, const char *bytes, size_t length, size_t *at)
@@ -48,7 +50,7 @@ static bool has_form(const struct form *form, const char *bytes, size_t length, 
         while (next + run < end && run < form->least && next[run] != '\0' &&
                strchr(form->of, next[run]))
             run++;
-        if (run == form->least) {
+        if (run == form->least && (!form->first || strchr(form->first, *next))) {
             *at = (size_t)(next - bytes) - prefix;
             return true;
         }

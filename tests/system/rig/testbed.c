@@ -295,6 +295,11 @@ struct plainhttp *testbed_http(const struct testbed *testbed)
     return testbed->http;
 }
 
+const char *testbed_fm_url(const struct testbed *testbed)
+{
+    return testbed->fm_url;
+}
+
 struct plainhttp *testbed_fm_http(const struct testbed *testbed)
 {
     return testbed->fm_http;

@@ -46,6 +46,7 @@ int testbed_await_link(struct testbed *testbed);
 const char *testbed_folder(const struct testbed *testbed); /* its configuration, state and login */
 const char *testbed_socket(const struct testbed *testbed); /* of the broker */
 struct process *testbed_broker(const struct testbed *testbed); /* NULL: does not run */
+const char *testbed_fm_url(const struct testbed *testbed);     /* once it was started */
 bool testbed_fm_runs(const struct testbed *testbed);
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */

@@ -218,7 +218,7 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:3: timeout is a key of [fm], not of [broker]\n"
             "mcastd.conf:4: there is no key frobnicate in [broker]; there are socket, socket_mode, "
             "socket_group, listen, tls_cert, tls_key, tls_client_ca, munge_socket, "
-            "launch_key_file, admins, metrics_users, metrics_anonymous, root_key_file, "
+            "launch_key_file, advertise, admins, metrics_users, metrics_anonymous, root_key_file, "
             "connections_max, log_level, "
             "sync_grace, tombstone\n"
             "mcastd.conf:5: neither a section nor a comment nor \"key = value\": the = is missing\n"
@@ -239,10 +239,11 @@ static void faults__are_all_told(void **state)
 static void later_keys__are_refused_not_ignored(void **state)
 {
     (void)load_text(CLUSTER "epilog_command = /bin/true\n"
-                            "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = etcd\n");
+                            "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = postgres\n");
     assert_non_null(strstr(heard, "mcastd.conf:3: there is no key epilog_command in [cluster]"));
     assert_non_null(strstr(heard, "mcastd.conf:5: url is a key of [fm], not of [broker]"));
-    assert_non_null(strstr(heard, "mcastd.conf:7: store = etcd: allowed is sqlite or memory"));
+    assert_non_null(
+        strstr(heard, "mcastd.conf:7: store = postgres: allowed is sqlite, memory or etcd"));
 }
 
 static void lines__are_bounded_and_text(void **state)
@@ -320,6 +321,71 @@ static void files_named__must_exist(void **state)
             "its numeric uid\n"
             "mcastd.conf:4: ca = /nonexistent/ca: No such file or directory\n"
             "mcastd.conf:6: job_ca = /nonexistent/job-ca: No such file or directory\n");
+}
+
+/* B7 */
+static void etcd__needs_endpoints_and_a_url_for_clients(void **state)
+{
+    refused(CLUSTER "[state]\nstore = etcd\nuser = mcastd\nprefix = /a/\n",
+            "mcastd.conf:5: user is set but password_file is not: both are needed\n"
+            "mcastd.conf:6: prefix = /a/: it must name something and not end with a slash\n"
+            "mcastd.conf:4: store = etcd needs endpoints, the URLs of etcd's members\n"
+            "mcastd.conf:4: store = etcd needs [broker] advertise, where clients find this broker "
+            "while it leads\n");
+    refused(CLUSTER "[state]\nstore = etcd\nlease = 1s\n",
+            "mcastd.conf:5: lease = 1s: allowed is a duration of 2s to 1m, with one of the units "
+            "ms, s, m, h, d\n"
+            "mcastd.conf:4: store = etcd needs endpoints, the URLs of etcd's members\n"
+            "mcastd.conf:4: store = etcd needs [broker] advertise, where clients find this broker "
+            "while it leads\n");
+    assert_int_equal(load_text(CLUSTER
+                               "[state]\nstore = etcd\nendpoints = https://m1:2379/,\n"
+                               "  http://m2:2379\n[broker]\nadvertise = unix:/run/m.sock\n"),
+                     0);
+    assert_string_equal(
+        heard, "W mcastd.conf:5: http://m2:2379: with http ANYONE on the network path can read and "
+               "change the ledger, but for its sealed secrets; use https\n"
+               "W mcastd.conf:8: unix:/run/m.sock: only clients of this host can follow to it\n");
+    assert_string_equal(config->etcd_endpoints[0], "https://m1:2379");
+    assert_string_equal(config->etcd_endpoints[1], "http://m2:2379");
+    assert_string_equal(config->etcd_prefix, "/mcastd");
+    assert_string_equal(config->root_key_file, "");
+    assert_int_equal(config->etcd_lease_ms, 5000);
+}
+
+/* B7 */
+static void advertise__must_lead_to_this_broker(void **state)
+{
+    static const struct {
+        const char *url, *report;
+        int rc;
+    } cases[] = {
+        {"https://m1:7470",
+         "mcastd.conf:4: https://m1:7470: nothing answers there, as listen and "
+         "tls_cert are not both set\n",
+         ERROR_INVALID},
+        {"http://m1:7470",
+         "mcastd.conf:4: http://m1:7470: clients use http for this host only: "
+         "give an https URL\n",
+         ERROR_INVALID},
+        {"m1:7470",
+         "mcastd.conf:4: advertise is not an http or https URL such as "
+         "https://fmn:8000; or unix:/PATH\n",
+         ERROR_INVALID},
+        {"http://127.0.0.1:7470",
+         "W mcastd.conf:4: http://127.0.0.1:7470: clients of other hosts "
+         "cannot follow to it\n",
+         0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char text[512];
+        (void)snprintf(text, sizeof text,
+                       CLUSTER "[broker]\nadvertise = %s\n"
+                               "[state]\nstore = etcd\nendpoints = https://m1:2379\n",
+                       cases[i].url);
+        assert_int_equal(load_text(text), cases[i].rc);
+        assert_string_equal(heard, cases[i].report);
+    }
 }
 
 #define SIZED "[hwcoll]\naddresses_per_job = 8\n"
@@ -710,7 +776,9 @@ UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented), FOLDER_TEST(file__sets_every
           FOLDER_TEST(drop_ins__override_in_alphabetical_order),
           FOLDER_TEST(drop_ins__faults_name_their_file),
           FOLDER_TEST(missing_file__tells_how_to_make_one), FOLDER_TEST(sizing__must_be_possible),
-          FOLDER_TEST(files_named__must_exist), FOLDER_TEST(job_ca__follows_the_url),
+          FOLDER_TEST(files_named__must_exist),
+          FOLDER_TEST(etcd__needs_endpoints_and_a_url_for_clients),
+          FOLDER_TEST(advertise__must_lead_to_this_broker), FOLDER_TEST(job_ca__follows_the_url),
           FOLDER_TEST(users__that_stand_for_unknown_ones_are_refused),
           FOLDER_TEST(ids__that_none_can_have_are_refused),
           FOLDER_TEST(way_of_jobs__that_others_can_read),

@@ -125,8 +125,8 @@ static void choice__takes_only_what_works(void **state)
 {
     assert_true(takes("state", "store", "memory"));
     assert_int_equal(config->store, CONFIG_STORE_MEMORY);
-    refuses("state", "store", "etcd", "allowed is sqlite or memory");
-    refuses("state", "store", "sql", "allowed is sqlite or memory");
+    refuses("state", "store", "postgres", "allowed is sqlite, memory or etcd");
+    refuses("state", "store", "sql", "allowed is sqlite, memory or etcd");
     assert_true(takes("fm", "auth", "none"));
     assert_int_equal(config->fm_auth, FMAPI_AUTH_NONE);
     refuses("fm", "auth", "kerberos", "allowed is none, basic or oauth");

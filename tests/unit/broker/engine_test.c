@@ -6,6 +6,7 @@
 #include "broker/engine.h"
 #include "tests/coreconfig.h"
 #include "broker/log/log.h"
+#include "tests/unit/broker/fakeetcd.h"
 #include "tests/unit/broker/gate.h"
 
 #include <errno.h>
@@ -21,6 +22,8 @@ struct fixture {
     struct engine *engine;
     char calls[1024]; /* "render 1 created; send 1; events 1; " */
     unsigned answered, stopped;
+    unsigned started, won, lost;
+    char start_fault[ERROR_TEXT_SIZE];
 };
 
 static void note_call(struct fixture *fixture, const char *format, ...)
@@ -56,10 +59,30 @@ static void on_stopped(void *arg)
     ((struct fixture *)arg)->stopped++;
 }
 
-static int open_fixture(void **state)
+static void on_started(void *arg, const struct error *err)
+{
+    struct fixture *fixture = arg;
+    fixture->started++;
+    (void)snprintf(fixture->start_fault, sizeof fixture->start_fault, "%s", err ? err->text : "");
+}
+
+static void on_won(void *arg)
+{
+    ((struct fixture *)arg)->won++;
+}
+
+static void on_lost(void *arg, const char *words)
+{
+    (void)words;
+    ((struct fixture *)arg)->lost++;
+}
+
+/* leadership: of several brokers, this one waits for an election; else it has started. */
+static int open_with(void **state, bool several)
 {
     static struct fixture fixture;
     struct error err = {0};
+    struct leadership *leadership = NULL;
     memset(&fixture, 0, sizeof fixture);
     log_set_level(-1);
     assert_int_equal(uv_loop_init(&fixture.loop), 0);
@@ -68,15 +91,41 @@ static int open_fixture(void **state)
     strcpy(fixture.config.core.clusters[0].name, "elcap");
     fixture.config.core.cluster_count = 1;
     struct engine_options options = {
-        .loop = &fixture.loop, .config = &fixture.config, .store = &fixture.gate.store};
+        .loop = &fixture.loop, .config = &fixture.config, .started = on_started};
+    options.started_arg = &fixture;
+    if (several) {
+        const struct leadership_hooks hooks = {.arg = &fixture, .won = on_won, .lost = on_lost};
+        fakeetcd_open();
+        leadership = leadership_create(&fixture.loop, (struct etcd *)(void *)&fakeetcd, 2000,
+                                       "unix:/own", &hooks);
+    }
+    options.leadership = leadership;
     fixture.engine = engine_create(&options);
     assert_non_null(fixture.engine);
     struct engine_listener listener = {
         .arg = &fixture, .render = on_render, .send = on_send, .events = on_events};
     engine_listen(fixture.engine, &listener);
-    assert_int_equal(engine_start(fixture.engine, &err), 0);
+    if (!several) {
+        engine_use_store(fixture.engine, &fixture.gate.store);
+        assert_int_equal(engine_start(fixture.engine, &err), 0);
+    }
     *state = &fixture;
     return 0;
+}
+
+static int open_fixture(void **state)
+{
+    return open_with(state, false);
+}
+
+static int open_several(void **state)
+{
+    return open_with(state, true);
+}
+
+static void turn(struct fixture *fixture)
+{
+    (void)uv_run(&fixture->loop, UV_RUN_NOWAIT);
 }
 
 static int close_fixture(void **state)
@@ -90,7 +139,10 @@ static int close_fixture(void **state)
         gate_await(&fixture->loop, &fixture->stopped, 1);
     }
     assert_int_equal(fixture->stopped, 1);
+    leadership_destroy(engine_leadership(fixture->engine));
     engine_destroy(fixture->engine);
+    turn(fixture);
+    turn(fixture);
     assert_true(fixture->gate.closed);
     gate_release(&fixture->gate);
     assert_int_equal(uv_loop_close(&fixture->loop), 0);
@@ -106,11 +158,6 @@ static void reserve(struct fixture *fixture, uint64_t ticket, const char *job)
             {.cluster = "elcap", .job = job, .node_count = 2, .uid = 1000, .vni_count = -1},
     };
     engine_step(fixture->engine, &event);
-}
-
-static void turn(struct fixture *fixture)
-{
-    (void)uv_run(&fixture->loop, UV_RUN_NOWAIT);
 }
 
 static struct engine_counters counters_of(const struct fixture *fixture)
@@ -337,7 +384,7 @@ static void stop__does_not_wait_for_a_disk_that_fails(void **state)
 }
 
 /* B7: the store says that another broker leads. */
-static void deposed__is_standby_and_leaves_the_loop(void **state)
+static void deposed__is_standby_and_refuses(void **state)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -347,6 +394,92 @@ static void deposed__is_standby_and_leaves_the_loop(void **state)
     assert_non_null(strstr(fixture->calls, "refuse 1 not-leader (the gate says not-leader); "));
     reserve(fixture, 2, "f2");
     assert_non_null(strstr(fixture->calls, "refuse 2 not-leader (this broker does not lead"));
+}
+
+/* ---- several brokers (B7) ---- */
+
+static void take_over(struct fixture *fixture)
+{
+    struct error err = {0};
+    fakeetcd.automatic = true;
+    fakeetcd_await(&fixture->loop, &fixture->won, 1);
+    fakeetcd.automatic = false;
+    engine_use_store(fixture->engine, &fixture->gate.store);
+    fixture->gate.pages = 2;
+    assert_int_equal(engine_start(fixture->engine, &err), 1);
+}
+
+static void start__goes_on_between_turns(void **state)
+{
+    struct fixture *fixture = *state;
+    assert_int_equal(counters_of(fixture).role, ROLE_STARTING); /* etcd has not answered */
+    reserve(fixture, 1, "f1");
+    assert_non_null(strstr(fixture->calls, "refuse 1 not-leader"));
+    take_over(fixture);
+    assert_int_equal(counters_of(fixture).role, ROLE_STARTING);
+    assert_int_equal(counters_of(fixture).leadership->phase, LEADER_LEADING);
+    gate_await(&fixture->loop, &fixture->started, 1);
+    assert_string_equal(fixture->start_fault, "");
+    assert_int_equal(counters_of(fixture).role, ROLE_LEADER);
+    fixture->gate.automatic = true;
+    reserve(fixture, 2, "f2");
+    gate_await(&fixture->loop, &fixture->answered, 2);
+    assert_non_null(strstr(fixture->calls, "send 2; "));
+}
+
+static void start__of_a_damaged_ledger_is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    fixture->gate.damaged = true;
+    take_over(fixture);
+    gate_await(&fixture->loop, &fixture->started, 1);
+    assert_string_equal(fixture->start_fault, "the gate is damaged");
+    assert_int_equal(counters_of(fixture).role, ROLE_STARTING);
+}
+
+static void start__can_be_stopped_between_turns(void **state)
+{
+    struct fixture *fixture = *state;
+    take_over(fixture);
+    engine_stop(fixture->engine, on_stopped, fixture);
+    gate_await(&fixture->loop, &fixture->stopped, 1);
+    assert_int_equal(fixture->started, 0);
+}
+
+static void standby__is_reconfigured(void **state)
+{
+    struct fixture *fixture = *state;
+    struct error err = {0};
+    static struct config other;
+    other = fixture->config;
+    strcpy(other.core.clusters[0].name, "tuo");
+    assert_int_equal(engine_configure(fixture->engine, &other, false, &err), 0);
+    assert_string_equal(core_config_of(engine_core(fixture->engine))->clusters[0].name, "tuo");
+    take_over(fixture);
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, false, &err),
+                     ERROR_REFUSED);
+    assert_string_equal(err.text, "the ledger is being loaded: reload again in a moment");
+    gate_await(&fixture->loop, &fixture->started, 1);
+    assert_int_equal(engine_configure(fixture->engine, &fixture->config, true, &err), 0);
+}
+
+/* I10: a commit that ended well is not answered by a broker whose lease has run out. */
+static void lost__says_nothing_more(void **state)
+{
+    struct fixture *fixture = *state;
+    fakeetcd.ttl_ms = 1000;
+    take_over(fixture);
+    gate_await(&fixture->loop, &fixture->started, 1);
+    if (fixture->gate.batch)
+        gate_finish(&fixture->gate, &fixture->loop, 0);
+    reserve(fixture, 1, "f1");
+    while (!fixture->gate.batch)
+        turn(fixture);
+    while (leadership_holds(engine_leadership(fixture->engine)))
+        ;
+    gate_finish(&fixture->gate, &fixture->loop, 0);
+    assert_int_equal(fixture->lost, 1);
+    assert_int_equal(fixture->answered, 0);
 }
 
 /* F3: a held-back VNI comes free by a tick that nobody but the engine's timer brings. */
@@ -536,6 +669,7 @@ static void never_started__stops_at_once(void **state)
 }
 
 #define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
+#define SEVERAL_TEST(name) cmocka_unit_test_setup_teardown(name, open_several, close_fixture)
 
 UNIT_MAIN(STAND_TEST(answer__goes_out_when_it_is_durable),
           STAND_TEST(calls__reach_the_fabric_manager_whole),
@@ -543,7 +677,10 @@ UNIT_MAIN(STAND_TEST(answer__goes_out_when_it_is_durable),
           STAND_TEST(failing_store__refuses_and_recovers),
           STAND_TEST(stop__answers_what_was_accepted),
           STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
-          STAND_TEST(deposed__is_standby_and_leaves_the_loop), STAND_TEST(deadline__ticks_the_core),
+          STAND_TEST(deposed__is_standby_and_refuses), SEVERAL_TEST(start__goes_on_between_turns),
+          SEVERAL_TEST(start__of_a_damaged_ledger_is_told),
+          SEVERAL_TEST(start__can_be_stopped_between_turns), SEVERAL_TEST(standby__is_reconfigured),
+          SEVERAL_TEST(lost__says_nothing_more), STAND_TEST(deadline__ticks_the_core),
           STAND_TEST(configure__reaches_the_core), STAND_TEST(configure__is_refused_whole),
           STAND_TEST(jobpoll__waits_for_the_disk), STAND_TEST(stop__ends_a_jobpoll),
           STAND_TEST(absence__sees_callbacks_of_descriptors),

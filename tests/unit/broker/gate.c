@@ -11,7 +11,13 @@ static int load(struct store *store, int (*each)(void *, const struct record *),
                 struct error *err)
 {
     struct record counters = {.kind = RECORD_COUNTERS};
-    return each(arg, &counters);
+    struct gate *gate = (struct gate *)store;
+    eventfd_t count;
+    (void)eventfd_read(gate->fd, &count);
+    if (gate->pages-- > 0)
+        return eventfd_write(gate->fd, 1) == 0;
+    return gate->damaged ? error_set(err, ERROR_CORRUPT, "the gate is damaged")
+                         : each(arg, &counters);
 }
 
 static void commit(struct store *store, struct batch *batch, store_done_fn *done, void *arg)

@@ -22,6 +22,8 @@ struct gate {
     int code; /* how it ends, once open */
     bool open, automatic;
     bool closed;
+    int pages;    /* that come before the records */
+    bool damaged; /* instead of the records */
 };
 
 /* automatic: each commit succeeds by itself, at the next dispatch. */

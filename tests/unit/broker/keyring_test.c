@@ -218,6 +218,41 @@ static void renewal__that_cannot_be_kept_is_told(void **state)
     keyring_close(keyring);
 }
 
+static void keep_text(void *arg, const struct record *record)
+{
+    assert_int_equal(record->kind, RECORD_ROOT_KEYS);
+    (void)snprintf(arg, ROOTKEYS_TEXT_SIZE, "%s", secret_expose(record->u.root_keys));
+}
+
+/* B7: what one broker saved is in force at the next, and so is each rotation. */
+static void ring__of_several_brokers_is_in_their_ledger(void **state)
+{
+    struct place *place = *state;
+    struct error err = {0};
+    char text[ROOTKEYS_TEXT_SIZE];
+    struct keyring *first = keyring_open(NULL, 100, &err), *second = keyring_open(NULL, 100, &err);
+    const struct record kept = {.kind = RECORD_ROOT_KEYS, .u.root_keys = secret_of(text)};
+    keyring_share(first);
+    keyring_share(second);
+    assert_false(keyring_loaded(first));
+    load(place, 1, JOB_ACTIVE, 50);
+    keyring_save(first, keep_text, text);
+    assert_true(keyring_loaded(first));
+    assert_int_equal(keyring_rotate(first, place->core, 200, &err), 0);
+    keyring_save(first, keep_text, text);
+    assert_int_equal(keyring_load(second, &kept, &err), 0);
+    assert_int_equal(keyring_keys(second)->count, 2);
+    assert_memory_equal(keyring_keys(second)->keys, keyring_keys(first)->keys,
+                        2 * sizeof(struct rootkey));
+    const uint64_t rotations = keyring_rotations(second);
+    assert_true(rotations > 0); /* a reload that has read the ring before changes nothing */
+    text[0] = 'x';
+    assert_int_equal(keyring_load(second, &kept, &err), ERROR_CORRUPT);
+    assert_int_equal(keyring_keys(second)->count, 2);
+    keyring_close(first);
+    keyring_close(second);
+}
+
 #define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 UNIT_MAIN(IN_A_PLACE(ring__is_made_guarded_and_found_again),
@@ -227,4 +262,5 @@ UNIT_MAIN(IN_A_PLACE(ring__is_made_guarded_and_found_again),
           IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
           IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
           IN_A_PLACE(renewal__leaves_nothing_of_before),
-          IN_A_PLACE(renewal__that_cannot_be_kept_is_told))
+          IN_A_PLACE(renewal__that_cannot_be_kept_is_told),
+          IN_A_PLACE(ring__of_several_brokers_is_in_their_ledger))

@@ -86,6 +86,28 @@ static void no_fabric_manager__is_no_trouble(void **state)
     assert_memory_equal(line, "No fabric manager is configured. 12 jobs", 40);
 }
 
+/* B7: a standby knows no jobs and no fabric manager, but who leads. */
+static void standby__tells_who_leads(void **state)
+{
+    struct statusline facts = quiet();
+    struct leadership_facts several = {.phase = LEADER_STANDBY, .unreachable_ms = -1};
+    facts.engine.role = ROLE_STANDBY;
+    facts.engine.leadership = &several;
+    (void)statusline_format(&facts, line);
+    assert_memory_equal(line, "Standby: no broker leads. ", 26);
+    strcpy(several.leader, "https://m2:7470");
+    several.unreachable_ms = 5;
+    strcpy(several.error, "refused");
+    (void)statusline_format(&facts, line);
+    static const char both[] =
+        "Standby: https://m2:7470 leads. etcd does not answer (refused). 12 jobs";
+    assert_memory_equal(line, both, sizeof both - 1);
+    several.phase = LEADER_LEADING;
+    several.unreachable_ms = -1;
+    (void)statusline_format(&facts, line);
+    assert_memory_equal(line, "Won the election, loading the ledger. ", 38);
+}
+
 /* A second line would be another word to the service manager (sd_notify(3)). */
 static void foreign_words__stay_in_the_line(void **state)
 {
@@ -116,5 +138,6 @@ UNIT_MAIN(cmocka_unit_test(healthy__tells_link_and_numbers),
           cmocka_unit_test(numbers__do_not_change_the_first_part),
           cmocka_unit_test(trouble__comes_first), cmocka_unit_test(alarm__comes_before_all),
           cmocka_unit_test(no_fabric_manager__is_no_trouble),
+          cmocka_unit_test(standby__tells_who_leads),
           cmocka_unit_test(foreign_words__stay_in_the_line),
           cmocka_unit_test(long_words__are_cut_before_the_numbers))

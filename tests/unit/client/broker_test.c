@@ -36,7 +36,7 @@ struct asked {
 static void listen_as(struct server *server, int backlog, uid_t user)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    strcpy(address.sun_path, server->handle.broker.peer.endpoint.socket);
+    strcpy(address.sun_path, server->handle.broker.peer.endpoints.list[0].socket);
     server->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_true(server->listener >= 0);
     unlink(address.sun_path);
@@ -60,8 +60,9 @@ static int set_up(void **state)
     unsetenv("MCAST_SERVER_USER");
     snprintf(server->folder, sizeof server->folder, "/tmp/mcast-way-XXXXXX");
     assert_non_null(mkdtemp(server->folder));
-    snprintf(server->handle.broker.peer.endpoint.socket,
-             sizeof server->handle.broker.peer.endpoint.socket, "%s/s", server->folder);
+    snprintf(server->handle.broker.peer.endpoints.list[0].socket,
+             sizeof server->handle.broker.peer.endpoints.list[0].socket, "%s/s", server->folder);
+    server->handle.broker.peer.endpoints.count = 1;
     listen_on(server, 16);
     server->handle.broker.connections = server->handle.broker.width = 4;
     assert_int_equal(broker_init(&server->handle.broker, NULL), 0);
@@ -73,7 +74,7 @@ static int tear_down(void **state)
 {
     struct server *server = *state;
     close(server->listener);
-    unlink(server->handle.broker.peer.endpoint.socket);
+    unlink(server->handle.broker.peer.endpoints.list[0].socket);
     broker_release(&server->handle.broker);
     rmdir(server->folder);
     free(server);
@@ -196,7 +197,7 @@ static void broker__an_answer_byte_by_byte(void **state)
     struct asked asked;
     ask(&asked, "/v1/status");
     launch(server, &asked);
-    assert_int_equal(server->handle.broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transports.connected, 1);
     int client = accept_one(server);
     expect_request(client, REQUEST("/v1/status"));
     for (const char *byte = ANSWER; *byte; byte++) {
@@ -216,7 +217,7 @@ static void broker__a_connection_is_kept(void **state)
     for (int i = 0; i < 3; i++)
         client = exchange(server, client, false, ANSWER);
     assert_true(is_unconnected(server));
-    assert_int_equal(server->handle.broker.transport->connected, 3);
+    assert_int_equal(server->handle.broker.transports.connected, 3);
     close(client);
     client = exchange(server, -1, false, ANSWER);
     /* Nor is one that is wanted to be fresh. */
@@ -355,12 +356,12 @@ static void broker__nobody_there(void **state)
     launch(server, &asked);
     expect_word(&asked, "no-connection");
     assert_int_equal(asked.request.trouble.os_error, ECONNREFUSED);
-    unlink(server->handle.broker.peer.endpoint.socket);
+    unlink(server->handle.broker.peer.endpoints.list[0].socket);
     ask(&asked, "/v1/status");
     launch(server, &asked);
     expect_word(&asked, "no-connection");
     assert_int_equal(asked.request.trouble.os_error, ENOENT);
-    assert_int_equal(server->handle.broker.transport->connected, 0);
+    assert_int_equal(server->handle.broker.transports.connected, 0);
     listen_on(server, 16);
 }
 
@@ -390,12 +391,12 @@ static void broker__no_room_for_another_connection(void **state)
     launch(server, &late);
     ask(&waiting, "/v1/status");
     launch(server, &waiting);
-    assert_int_equal(server->handle.broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transports.connected, 1);
     await(server, &late);
     expect_word(&late, "no-connection");
     int first = accept_one(server);
     struct pollfd ready = {.fd = broker_fd(&server->handle.broker), .events = POLLIN};
-    while (server->handle.broker.transport->connected < 2) {
+    while (server->handle.broker.transports.connected < 2) {
         assert_int_equal(poll(&ready, 1, DEADLINE_MS), 1);
         turn(server);
     }
@@ -480,7 +481,7 @@ static void expect_distrust(struct server *server, const char *words)
     int client = accept_one(server);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);
-    assert_int_equal(server->handle.broker.transport->connected, 0);
+    assert_int_equal(server->handle.broker.transports.connected, 0);
 }
 
 static void broker__a_server_of_another_user(void **state)
@@ -501,7 +502,7 @@ static void broker__a_server_of_another_user(void **state)
     ask(&asked, "/v1/own");
     launch(server, &asked);
     assert_false(asked.done);
-    assert_int_equal(server->handle.broker.transport->connected, 1);
+    assert_int_equal(server->handle.broker.transports.connected, 1);
     int client = accept_one(server);
     assert_int_equal(send(client, ANSWER, strlen(ANSWER), MSG_NOSIGNAL), strlen(ANSWER));
     close(client);

@@ -115,22 +115,144 @@ static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
 
 static void endpoint__comes_from_argument_environment_default(void **state)
 {
-    struct endpoint endpoint;
+    struct endpoints endpoints;
     struct mcast_error error;
     setenv("MCAST_URL", "https://other:1", 1);
-    assert_int_equal(endpoint_find(&endpoint, "/a.sock", &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), "/a.sock");
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), "https://other:1");
+    assert_int_equal(endpoints_find(&endpoints, "/a.sock", &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), "/a.sock");
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), "https://other:1");
     setenv("MCAST_URL", "nonsense", 1);
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), MCAST_USAGE);
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), MCAST_USAGE);
     assert_int_equal(strncmp(error.text, "MCAST_URL: ", 11), 0);
     setenv("MCAST_URL", "", 1);
-    assert_int_equal(endpoint_find(&endpoint, NULL, &error), 0);
-    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+    assert_int_equal(endpoints_find(&endpoints, NULL, &error), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), MCAST_DEFAULT_SOCKET);
     unsetenv("MCAST_URL");
-    assert_int_equal(endpoint_find(&endpoint, NULL, NULL), 0);
-    assert_string_equal(endpoint_name(&endpoint), MCAST_DEFAULT_SOCKET);
+    assert_int_equal(endpoints_find(&endpoints, NULL, NULL), 0);
+    assert_string_equal(endpoint_name(&endpoints.list[0]), MCAST_DEFAULT_SOCKET);
+}
+
+static void accept_list(const char *urls, const char *expected)
+{
+    struct endpoints endpoints;
+    struct mcast_error error;
+    char names[512] = "";
+    assert_int_equal(endpoints_parse(&endpoints, urls, &error), 0);
+    for (unsigned i = 0; i < endpoints.count; i++) {
+        size_t used = strlen(names);
+        snprintf(names + used, sizeof names - used, "<%s>", endpoint_name(&endpoints.list[i]));
+    }
+    assert_string_equal(names, expected);
+    assert_int_equal(endpoints.current, 0);
+}
+
+static void endpoints__are_separated_by_commas_and_blanks(void **state)
+{
+    accept_list("https://m1:7470", "<https://m1:7470>");
+    accept_list("https://m1:7470,https://m2:7470", "<https://m1:7470><https://m2:7470>");
+    accept_list(" https://m1:7470 ,\thttps://m2:7470/ , ", "<https://m1:7470><https://m2:7470>");
+    accept_list("/a unix:/b", "</a></b>");
+    accept_list("unix:/run/mcastd/mcastd.sock,https://m2:1",
+                "</run/mcastd/mcastd.sock><https://m2:1>");
+}
+
+/* As it was before there were lists. */
+static void endpoints__leave_a_path_whole(void **state)
+{
+    accept_list("unix:/tmp/a b.sock", "</tmp/a b.sock>");
+    accept_list("/tmp/a, b,c.sock", "</tmp/a, b,c.sock>");
+    accept_list("/tmp/a b, https://m2:1 /c", "</tmp/a b><https://m2:1></c>");
+}
+
+static void refuse_list(const char *urls, const char *words)
+{
+    struct endpoints endpoints;
+    struct mcast_error error;
+    assert_int_equal(endpoints_parse(&endpoints, urls, &error), MCAST_USAGE);
+    if (!strstr(error.text, words))
+        fail_msg("\"%s\" is not in: %s", words, error.text);
+}
+
+static void endpoints__refuse_a_list_with_a_fault(void **state)
+{
+    refuse_list("", "the broker's URL must be");
+    refuse_list(" , ", "the broker's URL must be");
+    refuse_list("m1:7470", "the broker's URL must be");
+    refuse_list("https://m1:7470,https://m2", "URL 2 of the list: the broker's URL is not https:");
+    refuse_list("https://m1,https://m2:1", "URL 1 of the list: the broker's URL is not https:");
+    refuse_list("https://m1:7470,m2:7470", "the broker's URL is not https:");
+    refuse_list("https://m1:1,http://m2:1", "URL 2 of the list: http:// goes over the network");
+    refuse_list("https://m1:1 https://M1:01/", "URL 2 of the list: https://M1:1 is named twice");
+    refuse_list("/a,unix:/a", "URL 2 of the list: /a is named twice");
+    accept_list("/1,/2,/3,/4,/5,/6,/7,/8", "</1></2></3></4></5></6></7></8>");
+    refuse_list("/1,/2,/3,/4,/5,/6,/7,/8,/9", "URL 9 of the list: more than 8 brokers are named");
+}
+
+/* What a broker says of a leader is compared as it is understood, and chooses nothing else. */
+static void endpoints__find_a_hint_among_themselves(void **state)
+{
+    struct endpoints endpoints;
+    assert_int_equal(endpoints_parse(&endpoints, "https://m1:7470,/b,https://[::1]:1", NULL), 0);
+    assert_int_equal(endpoints_index(&endpoints, "https://m1:7470"), 0);
+    assert_int_equal(endpoints_index(&endpoints, "https://M1:7470/"), 0);
+    assert_int_equal(endpoints_index(&endpoints, "unix:/b"), 1);
+    assert_int_equal(endpoints_index(&endpoints, "https://[::1]:1"), 2);
+    static const char *const others[] = {"",
+                                         "https://m1:7471",
+                                         "https://m1",
+                                         "http://m1:7470",
+                                         "https://m1.example.org:7470",
+                                         "https://m1:7470@evil:1",
+                                         "https://evil:7470",
+                                         "https://m1:7470,https://evil:1",
+                                         "unix:/c",
+                                         "/b "};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_int_equal(endpoints_index(&endpoints, others[i]), -1);
+}
+
+static bool is_remote(const char *urls)
+{
+    struct endpoints endpoints;
+    assert_int_equal(endpoints_parse(&endpoints, urls, NULL), 0);
+    return endpoints_remote(&endpoints);
+}
+
+/* Then certificates and MUNGE have to be thought of. */
+static void endpoints__are_remote_when_one_is(void **state)
+{
+    assert_false(is_remote("/"));
+    assert_false(is_remote("/a,/b"));
+    assert_true(is_remote("/a,https://m1:1"));
+    assert_true(is_remote("https://m1:1"));
+}
+
+static void endpoints__next_is_the_hint_or_the_one_behind(void **state)
+{
+    assert_int_equal(endpoints_next(3, 0, 2, 1), 2);
+    assert_int_equal(endpoints_next(3, 0, -1, 1), 1);
+    assert_int_equal(endpoints_next(3, 2, -1, 4), 0);
+    assert_int_equal(endpoints_next(3, 0, 0, 1), 1); /* it says that it leads, and does not */
+    assert_int_equal(endpoints_next(3, 1, 0, 3), 2);
+    assert_int_equal(endpoints_next(3, 1, 0, 7), 3);
+    assert_int_equal(endpoints_next(1, 0, -1, 1), 1);
+}
+
+/* Whatever the hints say, each is asked once, and then it is over. */
+static void endpoints__each_is_asked_once(void **state)
+{
+    for (unsigned count = 1; count <= ENDPOINTS_MAX; count++) {
+        for (int hint = -1; hint < (int)count; hint++) {
+            unsigned asked = 0, at = 0;
+            for (unsigned i = 0; i < count; i++) {
+                assert_true(at < count && !(asked & 1U << at));
+                asked |= 1U << at;
+                at = endpoints_next(count, at, hint, asked);
+            }
+            assert_int_equal(at, count);
+        }
+    }
 }
 
 UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__takes_hosts),
@@ -138,4 +260,11 @@ UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__
           cmocka_unit_test(endpoint__speaks_in_the_clear_to_this_machine_only),
           cmocka_unit_test(endpoint__refuses_credentials_and_does_not_show_them),
           cmocka_unit_test(endpoint__refuses_a_path_longer_than_the_system_allows),
-          cmocka_unit_test(endpoint__comes_from_argument_environment_default))
+          cmocka_unit_test(endpoint__comes_from_argument_environment_default),
+          cmocka_unit_test(endpoints__are_separated_by_commas_and_blanks),
+          cmocka_unit_test(endpoints__leave_a_path_whole),
+          cmocka_unit_test(endpoints__refuse_a_list_with_a_fault),
+          cmocka_unit_test(endpoints__find_a_hint_among_themselves),
+          cmocka_unit_test(endpoints__are_remote_when_one_is),
+          cmocka_unit_test(endpoints__next_is_the_hint_or_the_one_behind),
+          cmocka_unit_test(endpoints__each_is_asked_once))

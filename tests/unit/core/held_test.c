@@ -3,7 +3,7 @@
 
 #include "core/reservation/held.h"
 
-enum { MANY = 1000, POOL = 64, UID = 5588, OTHER_UID = 5589 };
+enum { MANY = 1000, POOL = 64, FLOODED = 49, UID = 5588, OTHER_UID = 5589 };
 
 /* F4: each user has his own count, whatever others came and went meanwhile. */
 static void held__counts_for_each_user(void **state)
@@ -38,16 +38,17 @@ static void held__of_no_user_is_not_counted(void **state)
     held_release(&held);
 }
 
-static void held__is_too_much_beyond_what_is_free_and_a_sixteenth(void **state)
+static void held__is_too_much_beyond_thrice_what_is_free(void **state)
 {
     struct held held = {0};
     (void)state;
     assert_false(held_too_much(&held, UID, 0, POOL));
-    held_add(&held, UID, 5);
+    held_add(&held, UID, 13);
     assert_false(held_too_much(&held, UID, 5, POOL));
     assert_true(held_too_much(&held, UID, 4, POOL));
     assert_false(held_too_much(&held, OTHER_UID, 0, POOL));
-    assert_false(held_too_much(&held, UID, 0, 16 * 5));
+    assert_false(held_too_much(&held, UID, 0, 16 * 13));
+    assert_false(held_too_much(&held, UID, 3, 12)); /* it is of a former pool */
     held_release(&held);
 }
 
@@ -83,23 +84,23 @@ static unsigned flood(struct driver *d, uint32_t uid, unsigned first)
     }
 }
 
-/* F4: who starts and cancels jobs leaves others half of the pool; two who do leave a third. He gets
- * VNIs again as his come back. */
+/* F4: who starts and cancels jobs leaves others a quarter of the pool; from then on a second one
+ * who does leaves a quarter of that. He gets VNIs again as his come back. */
 static void flood__leaves_others_vnis(void **state)
 {
     struct driver *d = *state;
     begin_small(d);
-    assert_int_equal(flood(d, UID, 1), POOL / 2 + 1);
+    assert_int_equal(flood(d, UID, 1), FLOODED);
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
     assert_string_equal(driver_answer(d)->field, "vni_count");
     assert_string_equal(driver_answer(d)->detail,
-                        "failed to reserve 1 VNI (31 available, for others: released jobs of uid "
-                        "5588 hold 33; run the job when their nodes have reported, see mcastctl "
+                        "failed to reserve 1 VNI (15 available, for others: released jobs of uid "
+                        "5588 hold 49; run the job when their nodes have reported, see mcastctl "
                         "list --held)");
-    assert_int_equal(driver_status(d).vnis_held_most, 33);
+    assert_int_equal(driver_status(d).vnis_held_most, FLOODED);
     assert_int_equal(driver_status(d).vnis_refused, 1);
-    assert_int_equal(flood(d, OTHER_UID, 100), 16);
-    assert_int_equal(driver_status(d).vnis_free, 15);
+    assert_int_equal(flood(d, OTHER_UID, 100), 12);
+    assert_int_equal(driver_status(d).vnis_free, 3);
     assert_int_equal(reserve_as(d, 7, 200), ANSWER_CREATED);
 
     driver_set_hold(d, 1);
@@ -116,7 +117,7 @@ static void flood__is_remembered_over_a_restart(void **state)
     (void)flood(d, UID, 1);
     struct core *before = d->core;
     d->core = core_create(&d->config);
-    for (uint64_t number = 1; number <= POOL / 2 + 1; number++) {
+    for (uint64_t number = 1; number <= FLOODED; number++) {
         char job[16];
         (void)snprintf(job, sizeof job, "%u", (unsigned)number);
         const struct reservation_record r = reservation_record(core_find(before, "elcap", job));
@@ -125,7 +126,7 @@ static void flood__is_remembered_over_a_restart(void **state)
     }
     core_destroy(before);
     core_start(d->core, d->now);
-    assert_int_equal(driver_status(d).vnis_held_most, 33);
+    assert_int_equal(driver_status(d).vnis_held_most, FLOODED);
     assert_int_equal(reserve_as(d, UID, 100), ANSWER_NO_VNIS);
     assert_int_equal(reserve_as(d, OTHER_UID, 101), ANSWER_CREATED);
 }
@@ -163,6 +164,6 @@ static void flood__refuses_no_job_without_vnis(void **state)
 
 UNIT_MAIN(cmocka_unit_test(held__counts_for_each_user),
           cmocka_unit_test(held__of_no_user_is_not_counted),
-          cmocka_unit_test(held__is_too_much_beyond_what_is_free_and_a_sixteenth),
+          cmocka_unit_test(held__is_too_much_beyond_thrice_what_is_free),
           FRESH(flood__leaves_others_vnis), FRESH(flood__is_remembered_over_a_restart),
           FRESH(owner_of_the_machine__gets_all_vnis), FRESH(flood__refuses_no_job_without_vnis))

@@ -171,7 +171,7 @@ static void omnipath__leaves_pkeys_for_other_users(void **state)
     other.uid = 7;
     give_pkeys(d, 1, 14);
     driver_up(d);
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 11; i++) {
         reserve_omnipath(d, "a");
         assert_int_equal(driver_answered(d), ANSWER_CREATED);
         driver_release(d, "a");
@@ -179,14 +179,14 @@ static void omnipath__leaves_pkeys_for_other_users(void **state)
     reserve_omnipath(d, "a");
     assert_int_equal(driver_answered(d), ANSWER_NO_PKEYS);
     assert_string_equal(driver_answer(d)->detail,
-                        "released jobs of uid 5588 hold 8 partition keys, so others get what is "
-                        "free, 6: run the job when [omnipath] partition_key_hold is over");
+                        "released jobs of uid 5588 hold 11 partition keys, so others get what is "
+                        "free, 3: run the job when [omnipath] partition_key_hold is over");
     driver_reserve(d, other);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
     assert_int_equal(driver_status(d).pkeys_pool, 14);
-    assert_int_equal(driver_status(d).pkeys_free, 5);
-    assert_int_equal(driver_status(d).pkeys_taken, 9);
-    assert_int_equal(driver_status(d).pkeys_held_most, 8);
+    assert_int_equal(driver_status(d).pkeys_free, 2);
+    assert_int_equal(driver_status(d).pkeys_taken, 12);
+    assert_int_equal(driver_status(d).pkeys_held_most, 11);
     assert_int_equal(driver_status(d).pkeys_refused, 1);
     driver_tick(d, 60000);
     for (int i = 0; i < 13; i++) {
@@ -211,6 +211,26 @@ static void omnipath__gives_pkeys_round_robin(void **state)
         driver_release(d, "a");
         assert_null(driver_job(d, "a"));
     }
+}
+
+/* A start on a host whose clock is another one must know that (S4): the ledger says by which clock
+ * a key was given back, also when no VNI is quarantined. */
+static void omnipath__release_saves_which_clock_it_was(void **state)
+{
+    struct driver *d = *state;
+    size_t count;
+    bool saved = false;
+    give_pkeys(d, 1, 1);
+    d->core = core_create(&d->config);
+    core_set_clock(d->core, "b2", 5000);
+    core_start(d->core, d->now);
+    reserve_omnipath(d, "a");
+    driver_release(d, "a");
+    const struct effect *effects = core_effects(d->core, &count);
+    for (size_t i = 0; i < count; i++)
+        saved |= effects[i].kind == EFFECT_SAVE && effects[i].u.record.kind == RECORD_FACTS &&
+                 strcmp(effects[i].u.record.u.facts.boot, "b2") == 0;
+    assert_true(saved);
 }
 
 static void omnipath__hold_that_is_made_shorter_ends_sooner(void **state)
@@ -401,6 +421,7 @@ UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_als
           FRESH(omnipath__key_is_the_jobs_secret),
           FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
           FRESH(omnipath__leaves_pkeys_for_other_users), FRESH(omnipath__gives_pkeys_round_robin),
+          FRESH(omnipath__release_saves_which_clock_it_was),
           FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
           FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
           FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),

@@ -7,6 +7,11 @@
 #include "fmapi/wire/exchange.h"
 #include "tests/unit/unit.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 /* NOLINTBEGIN(readability-identifier-naming): the linker chose the names. */
 
 CURLcode __real_curl_easy_setopt(CURL *easy, CURLoption option, ...);
@@ -185,6 +190,60 @@ static void exchange__gives_secrets_that_can_be_wiped(void **state)
     exchange_destroy(exchange);
 }
 
+/* ---- whether it may be sent ---- */
+
+struct asked {
+    in_port_t port;
+    unsigned times;
+    int unacknowledged_ms; /* of the socket that is connected to the port; 0: there is none */
+};
+
+static bool refuse_to_send(void *arg)
+{
+    enum { DESCRIPTORS = 64 };
+    struct asked *asked = arg;
+    asked->times++;
+    for (int fd = 0; fd < DESCRIPTORS; fd++) {
+        struct sockaddr_in peer;
+        socklen_t size = sizeof peer;
+        if (getpeername(fd, (struct sockaddr *)&peer, &size) < 0 || peer.sin_port != asked->port)
+            continue;
+        size = sizeof asked->unacknowledged_ms;
+        (void)getsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &asked->unacknowledged_ms, &size);
+    }
+    return false;
+}
+
+/* I10: it is asked when all but the request has happened, and then nothing is written. */
+static void exchange__that_may_not_be_sent_sends_nothing(void **state)
+{
+    struct asked asked = {0};
+    const struct transport_options options = {.parallel = 1,
+                                              .may_send = refuse_to_send,
+                                              .may_send_arg = &asked,
+                                              .unacknowledged_ms = 1234};
+    char url[64], byte;
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(url, sizeof url, "http://127.0.0.1:%d/", ntohs(address.sin_port));
+    const struct request request = {.method = "GET", .url = url, .answer_max = 1};
+    asked.port = address.sin_port;
+    struct exchange *exchange = exchange_create(&options, NULL, &request, NULL, 20000);
+    assert_int_equal(exchange_perform(exchange).end, TRANSPORT_UNREACHED);
+    exchange_destroy(exchange);
+    assert_int_equal(asked.times, 1);
+    assert_int_equal(asked.unacknowledged_ms, 1234);
+    const int fd = accept(listener, NULL, NULL);
+    assert_true(fd >= 0);
+    assert_int_equal(read(fd, &byte, 1), 0);
+    close(fd);
+    close(listener);
+}
+
 /* ---- what is set ---- */
 
 static void *value_of(CURLoption option)
@@ -348,7 +407,8 @@ static void skew__is_unknown_without_a_date(void **state)
     exchange_destroy(exchange);
 }
 
-UNIT_MAIN(cmocka_unit_test(exchange__trusts_the_named_authority_alone),
+UNIT_MAIN(cmocka_unit_test(exchange__that_may_not_be_sent_sends_nothing),
+          cmocka_unit_test(exchange__trusts_the_named_authority_alone),
           cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
           cmocka_unit_test(exchange__trusts_what_was_read),
           cmocka_unit_test(exchange__reads_authorities_again),

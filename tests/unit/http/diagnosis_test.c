@@ -235,6 +235,18 @@ static void diagnosis__of_lists(void **state)
 static void diagnosis__of_the_broker_itself(void **state)
 {
     CASE(WARNING, "role", "standby", p.counters.role = ROLE_STANDBY);
+    struct leadership_facts several = {
+        .phase = LEADER_STANDBY, .unreachable_ms = -1, .answered = 3};
+    CASE(PROBLEM, "role", "this broker is standby; no broker leads", p.counters.role = ROLE_STANDBY;
+         p.counters.leadership = &several);
+    strcpy(several.leader, "https://m2:7470");
+    CASE(OK, "role", "this broker is standby; https://m2:7470 leads",
+         p.counters.role = ROLE_STANDBY;
+         p.counters.leadership = &several);
+    CASE(OK, "etcd", "3 of 3 questions", p.counters.leadership = &several);
+    several.unreachable_ms = 9000;
+    strcpy(several.error, "refused");
+    CASE(PROBLEM, "etcd", "no answer for 9 seconds", p.counters.leadership = &several);
     CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
     CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
          strcpy(p.counters.storage_error, "disk full"));

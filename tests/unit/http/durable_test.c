@@ -5,6 +5,7 @@
 #include "broker/http/http.h"
 #include "tests/coreconfig.h"
 #include "broker/log/log.h"
+#include "tests/unit/broker/fakeetcd.h"
 #include "tests/unit/broker/gate.h"
 #include "tests/unit/unit.h"
 
@@ -24,6 +25,7 @@ struct stand {
     int client[CLIENTS];
     char heard[CLIENTS][HEARD];
     unsigned stopped, closed;
+    unsigned won, lost; /* of one among several brokers */
 };
 
 static int connect_to(const char *path)
@@ -36,9 +38,21 @@ static int connect_to(const char *path)
     return fd;
 }
 
-static int open_stand(void **state)
+static void on_won(void *arg)
+{
+    ((struct stand *)arg)->won++;
+}
+
+static void on_lost(void *arg, const char *words)
+{
+    (void)words;
+    ((struct stand *)arg)->lost++;
+}
+
+static int open_with(void **state, bool several)
 {
     static struct stand stand;
+    const struct leadership_hooks hooks = {.arg = &stand, .won = on_won, .lost = on_lost};
     static char me[16], *admins[] = {me, NULL};
     struct error err = {0};
     memset(&stand, 0, sizeof stand);
@@ -55,6 +69,13 @@ static int open_stand(void **state)
     stand.config.core.cluster_count = 1;
     struct engine_options options = {
         .loop = &stand.loop, .config = &stand.config, .store = &stand.gate.store};
+    if (several) {
+        fakeetcd_open();
+        fakeetcd.automatic = true;
+        fakeetcd.ttl_ms = 1000;
+        options.leadership = leadership_create(&stand.loop, (struct etcd *)(void *)&fakeetcd, 2000,
+                                               "unix:/own", &hooks);
+    }
     stand.engine = engine_create(&options);
     assert_non_null(stand.engine);
     strcpy(stand.folder, "/tmp/http_durable_XXXXXX");
@@ -69,6 +90,16 @@ static int open_stand(void **state)
         stand.client[i] = connect_to(stand.path);
     *state = &stand;
     return 0;
+}
+
+static int open_stand(void **state)
+{
+    return open_with(state, false);
+}
+
+static int open_several(void **state)
+{
+    return open_with(state, true);
 }
 
 static void start(struct stand *stand)
@@ -98,6 +129,8 @@ static int close_stand(void **state)
     if (stand->gate.batch)
         gate_finish(&stand->gate, &stand->loop, 0);
     gate_await(&stand->loop, &stand->closed, 1);
+    leadership_destroy(engine_leadership(stand->engine));
+    (void)uv_run(&stand->loop, UV_RUN_NOWAIT);
     engine_destroy(stand->engine);
     gate_release(&stand->gate);
     for (int i = 0; i < CLIENTS; i++)
@@ -378,7 +411,7 @@ static void broker__that_does_not_lead_says_so(void **state)
     start(stand);
     ask(stand, 0, "PUT", JOB);
     commit_ends(stand, ERROR_NOT_LEADER);
-    assert_heard(stand, 0, "another broker has become leader");
+    assert_heard(stand, 0, "this broker is standby and serves no requests");
     ask(stand, 0, "GET", JOB);
     assert_heard(stand, 0, "this broker is standby");
 }
@@ -414,6 +447,24 @@ static void quiesce__answers_what_waits(void **state)
     assert_heard(stand, 1, "\r\n0\r\n\r\n");
 }
 
+/* I10: nor is a read served, with the request there and the answer in memory. */
+static void lost__serves_no_read(void **state)
+{
+    struct stand *stand = *state;
+    fakeetcd_await(&stand->loop, &stand->won, 1);
+    fakeetcd.automatic = false;
+    start(stand);
+    ask(stand, 0, "GET", "/v1/jobs");
+    assert_heard(stand, 0, "HTTP/1.1 200 ");
+    while (leadership_holds(engine_leadership(stand->engine)))
+        ;
+    assert_int_equal(stand->lost, 1);
+    ask(stand, 0, "GET", "/v1/jobs");
+    ask(stand, 1, "GET", "/v1/status");
+    assert_string_equal(stand->heard[0], "");
+    assert_string_equal(stand->heard[1], "");
+}
+
 #define ON_STAND(test) cmocka_unit_test_setup_teardown(test, open_stand, close_stand)
 
 UNIT_MAIN(ON_STAND(answer__waits_for_its_commit),
@@ -427,4 +478,5 @@ UNIT_MAIN(ON_STAND(answer__waits_for_its_commit),
           ON_STAND(failing_store__refuses_with_its_cause),
           ON_STAND(broker__that_does_not_lead_says_so),
           ON_STAND(client__that_leaves_does_not_take_its_request_along),
-          ON_STAND(quiesce__answers_what_waits))
+          ON_STAND(quiesce__answers_what_waits),
+          cmocka_unit_test_setup_teardown(lost__serves_no_read, open_several, close_stand))

@@ -315,6 +315,7 @@ static const struct {
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
     {METHOD_POST, "/v1/accept-loss", NEED_ADMIN},
     {METHOD_POST, "/v1/clusters/{}/claim", NEED_ADMIN},
+    {METHOD_POST, "/v1/step-down", NEED_ADMIN},
     {METHOD_GET, "/v1/events", NEED_MANAGER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_ADMIN},

@@ -214,6 +214,9 @@ static inline int write_line(void *arg, const struct record *record)
                 record->u.facts.next_vni, record->u.facts.suspect, record->u.facts.boot,
                 (intmax_t)record->u.facts.clock_ms, (intmax_t)record->u.facts.holds_from_ms);
         return 0;
+    case RECORD_ROOT_KEYS:
+        fprintf(out, "root keys %s\n", secret_expose(record->u.root_keys));
+        return 0;
     case RECORD_RESERVATION:
         fprintf(out, "reservation %ju %s-%s\n", (uintmax_t)r->number, r->cluster, r->job);
         return 0;
@@ -245,6 +248,15 @@ static inline int write_line(void *arg, const struct record *record)
     return 0;
 }
 
+/* store_load, until all was loaded. */
+static inline int load_all(struct store *store, store_each_fn *each, void *arg, struct error *err)
+{
+    int code;
+    while ((code = store_load(store, each, arg, err)) == 1)
+        await_readable(store);
+    return code;
+}
+
 /* Every record that the store loads, a line each; free it. */
 static inline char *ledger_text(struct store *store)
 {
@@ -253,7 +265,7 @@ static inline char *ledger_text(struct store *store)
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
     struct error err = {0};
-    int code = store_load(store, write_line, out, &err);
+    int code = load_all(store, write_line, out, &err);
     fclose(out);
     if (code)
         fail_msg("load: %s", err.text);

@@ -147,8 +147,8 @@ static void token__that_was_tampered_with_is_refused(void **state)
         {"zeroblob(5000)", "reservation 1: its token does not open", ERROR_CORRUPT},
         {"'sess-1'", "reservation 1: its token does not open", ERROR_CORRUPT},
         {"7", "reservation 1: its token does not open", ERROR_CORRUPT},
-        {"x'02aabb'", "was sealed by a newer mcastd: install that version", ERROR_VERSION},
-        {"x'73657373'", "was sealed by a newer mcastd", ERROR_VERSION}, /* not sealed at all */
+        {"x'02aabb'", "sealed by a newer mcastd: install that version", ERROR_VERSION},
+        {"x'73657373'", "sealed by a newer mcastd", ERROR_VERSION}, /* not sealed at all */
     };
     struct fixture *fixture = *state;
     fixture_open(fixture);

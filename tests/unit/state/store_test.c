@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The contract of store.h, each test against both keepers. */
+/* The contract of store.h, each test against all keepers: that on etcd in tests/system/etcd. */
 
 #include "tests/unit/state/fixture.h"
+#ifdef STORE_TEST_ETCD
+#include "tests/system/etcd/ledger.h"
+#undef UNIT_MAIN
+#define UNIT_MAIN(...) UNIT_GROUP(cluster_setup, cluster_teardown, __VA_ARGS__)
+#endif
 
 static void store__starts_empty(void **state)
 {
@@ -42,7 +47,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     COMMIT(fixture->store, {.kind = RECORD_RESERVATION, .u.reservation = *r});
     fixture_reopen(fixture);
     struct copy copy = {0};
-    assert_int_equal(store_load(fixture->store, copy_reservation, &copy, NULL), 0);
+    assert_int_equal(load_all(fixture->store, copy_reservation, &copy, NULL), 0);
     const struct reservation_record *got = &copy.record.u.reservation;
     assert_int_equal(got->number, r->number);
     assert_int_equal(got->uid, r->uid);
@@ -149,7 +154,7 @@ static void assert_event_comes_back(struct fixture *fixture, const struct event_
     COMMIT(fixture->store, {.kind = RECORD_EVENT, .u.event = *e});
     fixture_reopen(fixture);
     struct copy copy = {0};
-    assert_int_equal(store_load(fixture->store, copy_event, &copy, NULL), 0);
+    assert_int_equal(load_all(fixture->store, copy_event, &copy, NULL), 0);
     const struct event_record *got = &copy.record.u.event;
     assert_int_equal(got->seq, e->seq);
     assert_int_equal(got->time_ms, e->time_ms);
@@ -218,7 +223,7 @@ static void load__ends_with_what_each_said(void **state)
     struct fixture *fixture = *state;
     COMMIT(fixture->store, reservation(1, "f1"), reservation(2, "f2"), event(1, 1));
     int calls = 0;
-    assert_int_equal(store_load(fixture->store, end_at_reservation, &calls, NULL), ERROR_REFUSED);
+    assert_int_equal(load_all(fixture->store, end_at_reservation, &calls, NULL), ERROR_REFUSED);
     assert_int_equal(calls, 2);
 }
 
@@ -507,7 +512,11 @@ static void store__keeps_random_batches(void **state)
     {                                                                                              \
 #keeper ": " #test, test, fixture_setup, fixture_teardown, (void *)&keeper_##keeper        \
     }
-#define BOTH(test) ON(memory, test), ON(sqlite, test)
+#ifdef STORE_TEST_ETCD
+#define EACH(test) ON(etcd, test)
+#else
+#define EACH(test) ON(memory, test), ON(sqlite, test)
+#endif
 
 static struct record node(uint64_t number, const char *name, enum node_state state,
                           const char *services)
@@ -597,17 +606,17 @@ static void store__keeps_cleanups(void **state)
     assert_ledger(fixture->store, "counters 2 0\nreservation 2 elcap-f2\ncleanup 2 0\n");
 }
 
-UNIT_MAIN(BOTH(store__starts_empty), BOTH(reservation__comes_back_in_every_field),
-          BOTH(reservation__keeps_null_apart_from_empty),
-          BOTH(reservation__keeps_the_longest_node_list), BOTH(event__comes_back_in_every_field),
-          BOTH(load__gives_reservations_by_number_then_events_by_seq),
-          BOTH(load__ends_with_what_each_said), BOTH(reservation__is_replaced_by_number),
-          BOTH(gone__deletes_the_reservation), BOTH(batch__is_applied_in_order),
-          BOTH(store__keeps_node_reports), BOTH(store__keeps_sums_of_nodes),
-          BOTH(store__keeps_cleanups), BOTH(prune__deletes_events_up_to_and_with_its_seq),
-          BOTH(counters__outlive_the_rows),
-          BOTH(counters__know_a_number_that_came_and_went_in_one_batch), BOTH(founded__stays),
-          BOTH(batch__copies_what_it_is_given), BOTH(batch__counts_its_records),
-          BOTH(dispatch__without_a_commit_does_nothing), BOTH(commit__reports_from_dispatch_only),
-          BOTH(done__may_start_the_next_commit), BOTH(done__may_close_the_store),
-          BOTH(close__waits_for_the_commit_and_says_nothing), BOTH(store__keeps_random_batches))
+UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field),
+          EACH(reservation__keeps_null_apart_from_empty),
+          EACH(reservation__keeps_the_longest_node_list), EACH(event__comes_back_in_every_field),
+          EACH(load__gives_reservations_by_number_then_events_by_seq),
+          EACH(load__ends_with_what_each_said), EACH(reservation__is_replaced_by_number),
+          EACH(gone__deletes_the_reservation), EACH(batch__is_applied_in_order),
+          EACH(store__keeps_node_reports), EACH(store__keeps_sums_of_nodes),
+          EACH(store__keeps_cleanups), EACH(prune__deletes_events_up_to_and_with_its_seq),
+          EACH(counters__outlive_the_rows),
+          EACH(counters__know_a_number_that_came_and_went_in_one_batch), EACH(founded__stays),
+          EACH(batch__copies_what_it_is_given), EACH(batch__counts_its_records),
+          EACH(dispatch__without_a_commit_does_nothing), EACH(commit__reports_from_dispatch_only),
+          EACH(done__may_start_the_next_commit), EACH(done__may_close_the_store),
+          EACH(close__waits_for_the_commit_and_says_nothing), EACH(store__keeps_random_batches))

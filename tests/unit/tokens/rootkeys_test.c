@@ -177,7 +177,7 @@ static void rotation__keeps_the_old_and_uses_the_new(void **state)
     /* No more fit while all are needed, and nothing is lost. */
     struct error err = {0};
     assert_int_equal(rootkeys_rotate(desk->path, 999, NULL, NULL, &err), ERROR_FULL);
-    assert_non_null(strstr(err.text, "all 16 keys"));
+    assert_non_null(strstr(err.text, "all 16 root keys are still needed"));
     const struct rootkeys still = read_keys(desk);
     assert_memory_equal(&still, &after, sizeof after);
 }

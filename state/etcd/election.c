@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/etcd/shared.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+enum { TTL_MAX_S = 86400 };
+
+/* No key is created at this revision. */
+#define REVISION_NEVER INT64_MAX
+
+/* ---- is the prefix ours? ---- */
+
+void etcd_look(const struct etcd *etcd, struct wire *wire)
+{
+    struct key from = key_named(etcd->prefix, "/ledger"), to;
+    wire_range(wire, &from, NULL, 1);
+    /* Between the names that we know. */
+    from = key_named(etcd->prefix, "/");
+    const struct key end = key_end(&from);
+    for (size_t i = 0; i <= KEY_NAMES; i++) {
+        to = i < KEY_NAMES ? key_named(etcd->prefix, key_names[i]) : end;
+        wire_any(wire, &from, &to);
+        from = i < KEY_NAMES ? key_end(&to) : end;
+    }
+}
+
+static int judge_ledger(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
+{
+    json_t *ledger = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    const char *format = json_string_value(json_object_get(ledger, "format"));
+    const char *key = json_string_value(json_object_get(ledger, "key"));
+    const json_int_t version = json_integer_value(json_object_get(ledger, "version"));
+    int code = 0;
+    if (!format || strcmp(format, "mcastd") != 0 || !key || version < 1)
+        code = error_set(err, ERROR_INVALID,
+                         "%s is not one: its key \"ledger\" is of another program: use another "
+                         "[state] prefix",
+                         etcd->name);
+    else if (version > LEDGER_VERSION)
+        code =
+            error_set(err, ERROR_VERSION,
+                      "%s is of version %" JSON_INTEGER_FORMAT ", this mcastd knows %d: install a "
+                      "newer one",
+                      etcd->name, version, LEDGER_VERSION);
+    else if (strcmp(key, etcd->key_id) != 0)
+        code = error_set(err, ERROR_REFUSED,
+                         "%s is sealed with another key than that of %s: all its brokers must have "
+                         "the same key file",
+                         etcd->name, etcd->sealing.key_file);
+    json_decref(ledger);
+    return code;
+}
+
+static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
+{
+    char name[120];
+    size_t length = 0;
+    for (; length < kv->key_length && length < sizeof name - 1; length++)
+        name[length] = isgraph((unsigned char)kv->key[length]) ? kv->key[length] : '?';
+    name[length] = '\0';
+    return error_set(err, ERROR_INVALID,
+                     "%s has the key %s, which is not one of a ledger: use another [state] prefix, "
+                     "or delete it",
+                     etcd->name, name);
+}
+
+int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err)
+{
+    struct wire_kv kv;
+    bool there = false;
+    for (size_t i = 0; i < ETCD_LOOKS; i++) {
+        const int found = wire_kv(wire_ranged(transaction, i), 0, &kv);
+        if (found < 0)
+            return error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
+        if (found == 0)
+            continue;
+        there = there || i == 0;
+        const int code = i == 0 ? judge_ledger(etcd, &kv, err) : refuse_foreign(etcd, &kv, err);
+        wire_kv_release(&kv);
+        if (code < 0)
+            return code;
+    }
+    return there ? 0 : 1;
+}
+
+/* ---- questions ---- */
+
+static struct gateway_reply post(struct etcd *etcd, const char *path, struct wire *wire)
+{
+    const struct gateway_reply reply =
+        etcd_post(etcd, &etcd->gateway, path, wire, ETCD_ANSWER_MAX, etcd->try_ms);
+    wire_release(wire);
+    return reply;
+}
+
+/* A condition that is false, under which nothing is done; else, where nothing is below the prefix,
+ * a new ledger; else what is there is read. */
+static struct gateway_reply post_test(struct etcd *etcd)
+{
+    struct wire wire;
+    char value[96];
+    const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
+    const struct key ledger = key_named(etcd->prefix, "/ledger");
+    const int length =
+        snprintf(value, sizeof value, "{\"format\":\"mcastd\",\"version\":%d,\"key\":\"%s\"}",
+                 LEDGER_VERSION, etcd->key_id);
+    assert(length > 0 && (size_t)length < sizeof value);
+    wire_start(&wire);
+    wire_list(&wire, "{\"compare\":[");
+    wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
+    wire_list(&wire, "],\"failure\":[{\"request_txn\":{\"compare\":[");
+    wire_if_created(&wire, &ledger, NULL, 0); /* first: for the other, etcd reads all keys */
+    wire_if_created(&wire, &all, &end, 0);
+    wire_list(&wire, "],\"success\":[");
+    wire_put(&wire, &ledger, value, (size_t)length, 0);
+    wire_list(&wire, "],\"failure\":[");
+    etcd_look(etcd, &wire);
+    wire_add(&wire, "]}}]}");
+    return post(etcd, "/v3/kv/txn", &wire);
+}
+
+static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_answer *answer,
+                                         const struct gateway_reply *reply)
+{
+    struct error *err = &answer->error;
+    const json_t *looked = json_object_get(
+        json_array_get(json_object_get(reply->body, "responses"), 0), "response_txn");
+    if (json_is_true(json_object_get(reply->body, "succeeded"))) {
+        (void)error_set(
+            err, ERROR_INVALID,
+            "%s carries out a transaction whose condition is false: this is no etcd, or "
+            "something between changes requests, and no ledger is safe there",
+            reply->asked);
+        return LEADER_REFUSED;
+    }
+    if (json_is_true(json_object_get(looked, "succeeded")))
+        return LEADER_OK;
+    const int there = etcd_judge(etcd, looked, err);
+    if (there == 1)
+        (void)error_set(
+            err, ERROR_INVALID,
+            "%s lacks its key \"ledger\", but is not empty: use another [state] prefix, "
+            "or delete what is below this one",
+            etcd->name);
+    return there == 0 ? LEADER_OK : err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
+}
+
+static struct gateway_reply post_claim(struct etcd *etcd)
+{
+    struct wire wire;
+    char sequence[COMMIT_TEXT_SIZE];
+    const struct key leader = key_named(etcd->prefix, "/leader");
+    const struct key seq = key_named(etcd->prefix, "/seq");
+    etcd_sequence(sequence, etcd->ask.lease, 0);
+    wire_start(&wire);
+    wire_list(&wire, "{\"compare\":[");
+    wire_if_created(&wire, &leader, NULL, 0);
+    wire_list(&wire, "],\"success\":[");
+    wire_put(&wire, &leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
+    wire_put(&wire, &seq, sequence, strlen(sequence), 0);
+    wire_list(&wire, "],\"failure\":[");
+    wire_range(&wire, &leader, NULL, 1);
+    wire_add(&wire, "]}");
+    return post(etcd, "/v3/kv/txn", &wire);
+}
+
+static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
+{
+    json_t *claim = json_loadb(kv->value, kv->value_length, 0, NULL);
+    const char *url = json_string_value(json_object_get(claim, "url"));
+    size_t length = 0;
+    while (url && isgraph((unsigned char)url[length]))
+        length++;
+    if (url && url[length] == '\0' && length < sizeof answer->holder_url)
+        memcpy(answer->holder_url, url, length + 1);
+    json_decref(claim);
+}
+
+static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_answer *answer,
+                                          const struct gateway_reply *reply)
+{
+    struct wire_kv kv;
+    struct leader_answer *said = &answer->answer;
+    if (json_is_true(json_object_get(reply->body, "succeeded"))) {
+        said->holder = etcd->ask.lease;
+        if (wire_number(json_object_get(reply->body, "header"), "revision",
+                        &said->holder_revision) &&
+            said->holder_revision > 0)
+            return LEADER_OK;
+    } else if (wire_kv(wire_ranged(reply->body, 0), 0, &kv) == 1) {
+        said->holder = kv.lease;
+        said->holder_revision = kv.created;
+        read_url(&kv, answer);
+        wire_kv_release(&kv);
+        if (said->holder > 0)
+            return LEADER_OK;
+    }
+    (void)error_set(&answer->error, ERROR_IO,
+                    "%s does not say who leads: the key %s/leader has no lease, or the answer is "
+                    "not one of etcd",
+                    reply->asked, etcd->prefix);
+    return LEADER_UNKNOWN;
+}
+
+static struct gateway_reply post_lease(struct etcd *etcd, const char *path, const char *ttl)
+{
+    struct wire wire;
+    wire_start(&wire);
+    wire_add(&wire, "{\"ID\":\"%" PRIu64 "\"%s}", etcd->ask.lease, ttl);
+    return post(etcd, path, &wire);
+}
+
+static struct gateway_reply post_keepalive(struct etcd *etcd)
+{
+    return post_lease(etcd, "/v3/lease/keepalive", "");
+}
+
+/* A grant that was carried out when it was sent before: the keepalive tells its time. */
+static struct gateway_reply post_grant(struct etcd *etcd)
+{
+    char ttl[48];
+    (void)snprintf(ttl, sizeof ttl, ",\"TTL\":\"%" PRId64 "\"", (etcd->lease_ms + 999) / 1000);
+    struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", ttl);
+    return reply.end == GATEWAY_EXISTS ? post_keepalive(etcd) : reply;
+}
+
+/* A keepalive's answer is wrapped, and without a time when there is no such lease. */
+static enum leader_outcome lease_answered(const struct etcd *etcd, struct etcd_answer *answer,
+                                          const struct gateway_reply *reply)
+{
+    const json_t *result = json_object_get(reply->body, "result");
+    uint64_t lease, ttl_s;
+    if (!result)
+        result = reply->body;
+    if (!wire_number(result, "ID", &lease) || !wire_number(result, "TTL", &ttl_s) ||
+        lease != etcd->ask.lease || ttl_s > TTL_MAX_S) {
+        (void)error_set(&answer->error, ERROR_IO, "%s does not tell the lease's time",
+                        reply->asked);
+        return LEADER_UNKNOWN;
+    }
+    answer->answer.ttl_ms = (int64_t)ttl_s * 1000;
+    return ttl_s > 0 ? LEADER_OK : LEADER_GONE;
+}
+
+static struct gateway_reply post_question(struct etcd *etcd)
+{
+    switch (etcd->ask.question) {
+    case LEADER_TEST:
+        return post_test(etcd);
+    case LEADER_GRANT:
+        return post_grant(etcd);
+    case LEADER_CAMPAIGN:
+        return post_claim(etcd);
+    case LEADER_KEEPALIVE:
+        return post_keepalive(etcd);
+    case LEADER_RESIGN:
+    case LEADER_NOTHING:
+        break;
+    }
+    return post_lease(etcd, "/v3/lease/revoke", "");
+}
+
+static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *answer,
+                                 const struct gateway_reply *reply)
+{
+    if (reply->end == GATEWAY_NOT_FOUND && etcd->ask.lease > 0)
+        return LEADER_GONE;
+    if (reply->end != GATEWAY_ANSWERED) {
+        answer->error = reply->error;
+        return LEADER_UNKNOWN;
+    }
+    switch (etcd->ask.question) {
+    case LEADER_TEST:
+        return test_answered(etcd, answer, reply);
+    case LEADER_CAMPAIGN:
+        return claim_answered(etcd, answer, reply);
+    case LEADER_GRANT:
+    case LEADER_KEEPALIVE:
+        return lease_answered(etcd, answer, reply);
+    case LEADER_RESIGN:
+    case LEADER_NOTHING:
+        break;
+    }
+    return LEADER_OK;
+}
+
+static int64_t now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void etcd_answer(struct etcd *etcd)
+{
+    struct etcd_answer *answer = &etcd->answer;
+    const int64_t began_us = now_us();
+    *answer = (struct etcd_answer){.answer.question = etcd->ask.question};
+    struct gateway_reply reply = post_question(etcd);
+    answer->answer.sent_ms = reply.sent_ms;
+    (void)snprintf(answer->member, sizeof answer->member, "%s", reply.asked);
+    answer->answer.outcome = judge(etcd, answer, &reply);
+    answer->took_us = now_us() - began_us;
+    json_decref(reply.body);
+}

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/etcd/etcd.h"
+
+#include "base/hex.h"
+#include "base/memory.h"
+#include "state/etcd/shared.h"
+#include "tokens/seal_key.h"
+#include "trust/keyfile.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PASSWORD_MAX = 1024, URL_MAX = 255 };
+
+/* ---- how the members are reached ---- */
+
+static void drop_access(struct gateway_access *access)
+{
+    if (!access || --access->holders > 0)
+        return;
+    for (size_t i = 0; i < access->count; i++)
+        free(access->endpoints[i]);
+    free(access->endpoints);
+    free(access->ca);
+    free(access->cert);
+    free(access->key);
+    free(access->user);
+    secret_wipe(&access->password);
+    free(access);
+}
+
+static int check_url(const char *url, const char *what, struct error *err)
+{
+    const size_t scheme = strncmp(url, "https://", 8) == 0  ? 8
+                          : strncmp(url, "http://", 7) == 0 ? 7
+                                                            : 0;
+    for (const char *c = url; *c; c++)
+        if (!isgraph((unsigned char)*c) || strchr("\"\\@?#", *c))
+            return error_set(err, ERROR_INVALID, "%s: '%c' is not allowed in it", what,
+                             isgraph((unsigned char)*c) ? *c : '?');
+    return scheme > 0 && url[scheme] != '\0' && strlen(url) <= URL_MAX
+               ? 0
+               : error_set(err, ERROR_INVALID, "%s is not like https://host:2379", what);
+}
+
+static int check_file(const char *path, const char *holds, enum keyfile_guard guard,
+                      struct error *err)
+{
+    if (!path)
+        return 0;
+    const int file = keyfile_open(path, &(struct keyfile){.holds = holds, .guard = guard}, err);
+    if (file < 0)
+        return file;
+    close(file);
+    return 0;
+}
+
+static int read_access(const struct etcd_options *options, struct gateway_access *access,
+                       struct error *err)
+{
+    static const struct keyfile password = {
+        .holds = "the password", .guard = KEYFILE_SECRET, .max = PASSWORD_MAX, .line = true};
+    int code = 0;
+    assert(options->endpoint_count > 0 && !options->cert == !options->key);
+    assert(!options->user == !options->password_file);
+    access->endpoints = memory_zeroed(options->endpoint_count * sizeof *access->endpoints);
+    for (size_t i = 0; i < options->endpoint_count && code == 0; i++) {
+        code = check_url(options->endpoints[i], "an endpoint", err);
+        access->endpoints[access->count++] = memory_text(options->endpoints[i]);
+    }
+    access->ca = memory_text(options->ca);
+    access->cert = memory_text(options->cert);
+    access->key = memory_text(options->key);
+    access->user = memory_text(options->user);
+    if (code || (code = check_file(options->ca, "authorities", KEYFILE_TRUSTED, err)) ||
+        (code = check_file(options->cert, "a certificate", KEYFILE_PUBLIC, err)) ||
+        (code = check_file(options->key, "a key", KEYFILE_SECRET, err)))
+        return code;
+    return options->password_file
+               ? keyfile_text(options->password_file, &password, &access->password, err)
+               : 0;
+}
+
+int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct error *err)
+{
+    struct gateway_access *access = memory_zeroed(sizeof *access);
+    access->holders = 1;
+    const int code = read_access(options, access, err);
+    pthread_mutex_lock(&etcd->lock);
+    struct gateway_access *useless = code ? access : etcd->access;
+    if (code == 0)
+        etcd->access = access;
+    drop_access(useless);
+    pthread_mutex_unlock(&etcd->lock);
+    return code;
+}
+
+/* ---- requests ---- */
+
+struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
+                               struct wire *wire, size_t answer_max, int64_t timeout_ms)
+{
+    if (wire->out)
+        wire_finish(wire);
+    pthread_mutex_lock(&etcd->lock);
+    if (gateway->access != etcd->access) {
+        struct gateway_access *old = gateway->access;
+        gateway_use(gateway, etcd->access);
+        etcd->access->holders++;
+        drop_access(old);
+    }
+    pthread_mutex_unlock(&etcd->lock);
+    return gateway_post(gateway, &(struct gateway_request){.path = path,
+                                                           .body = wire->text,
+                                                           .length = wire->length,
+                                                           .answer_max = answer_max,
+                                                           .timeout_ms = timeout_ms});
+}
+
+void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t commit)
+{
+    assert(lease > 0);
+    (void)snprintf(out, COMMIT_TEXT_SIZE, "%016" PRIx64 ":%" PRIu64, lease, commit);
+}
+
+void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway)
+{
+    struct gateway_access *access = gateway->access;
+    gateway_release(gateway);
+    pthread_mutex_lock(&etcd->lock);
+    drop_access(access);
+    pthread_mutex_unlock(&etcd->lock);
+}
+
+/* ---- questions, on the thread ---- */
+
+static void run(void *arg)
+{
+    struct etcd *etcd = arg;
+    etcd_answer(etcd);
+    worker_report(&etcd->worker);
+}
+
+void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms)
+{
+    assert(!etcd->asked && ask->question != LEADER_NOTHING && try_ms > 0);
+    assert((ask->question == LEADER_TEST) == (ask->lease == 0) && ask->lease <= INT64_MAX);
+    etcd->asked = true;
+    etcd->ask = *ask;
+    etcd->try_ms = try_ms;
+    worker_wake(&etcd->worker);
+}
+
+int etcd_fd(const struct etcd *etcd)
+{
+    return etcd->worker.ended;
+}
+
+bool etcd_take_answer(struct etcd *etcd, struct etcd_answer *out)
+{
+    if (!worker_reported(&etcd->worker))
+        return false;
+    assert(etcd->asked);
+    etcd->asked = false;
+    *out = etcd->answer;
+    return true;
+}
+
+/* ---- its life ---- */
+
+static int read_key(struct etcd *etcd, const char *path, struct error *err)
+{
+    struct seal_key key;
+    unsigned char id[KEYBYTES_ID_SIZE];
+    int code = seal_key_read(path, &key, err);
+    if (code == ERROR_NOT_FOUND)
+        return error_set(
+            err, code,
+            "the key file %s is missing: copy that of the other brokers; for the first "
+            "broker of a new ledger make one with `mcastd --make-key`",
+            path);
+    if (code < 0)
+        return code;
+    code = sealing_init(&etcd->sealing, etcd->name, path, &key, err);
+    if (code == 0)
+        code = keybytes_id("mcastd seal key id", key.bytes, id, err);
+    seal_key_wipe(&key);
+    if (code == 0)
+        hex_write(id, sizeof id, etcd->key_id);
+    return code;
+}
+
+static int check_prefix(const char *prefix, struct error *err)
+{
+    const size_t length = strlen(prefix);
+    bool printable = prefix[0] == '/' && prefix[length - 1] != '/' && length <= KEY_PREFIX_MAX;
+    for (size_t i = 0; i < length; i++)
+        printable = printable && isgraph((unsigned char)prefix[i]);
+    return printable ? 0
+                     : error_set(err, ERROR_INVALID,
+                                 "the prefix of the keys is not like /mcastd/elcap, of at most %d "
+                                 "bytes",
+                                 KEY_PREFIX_MAX);
+}
+
+static char *claim_of(const char *advertise)
+{
+    char host[256] = "";
+    (void)gethostname(host, sizeof host - 1);
+    json_t *claim = memory_must(json_object());
+    (void)json_object_set_new(claim, "url", json_string(advertise)); /* without it if no UTF-8 */
+    (void)json_object_set_new(claim, "host", json_string(host));
+    char *text = memory_must(json_dumps(claim, JSON_COMPACT));
+    json_decref(claim);
+    return text;
+}
+
+struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
+{
+    struct etcd *etcd = memory_zeroed(sizeof *etcd);
+    pthread_mutex_init(&etcd->lock, NULL);
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        (void)memory_must(NULL);
+    etcd->prefix = memory_text(options->prefix);
+    etcd->name = memory_format("the ledger %s in etcd", options->prefix);
+    etcd->claim = claim_of(options->advertise);
+    etcd->lease_ms = options->lease_ms;
+    if (check_prefix(options->prefix, err) == 0 && read_key(etcd, options->key_file, err) == 0 &&
+        etcd_change(etcd, options, err) == 0 &&
+        worker_start(&etcd->worker, "leadership", run, etcd, err) == 0)
+        return etcd;
+    etcd_close(etcd);
+    return NULL;
+}
+
+void etcd_close(struct etcd *etcd)
+{
+    if (!etcd)
+        return;
+    worker_stop(&etcd->worker);
+    etcd_release_gateway(etcd, &etcd->gateway);
+    drop_access(etcd->access);
+    sealing_release(&etcd->sealing);
+    pthread_mutex_destroy(&etcd->lock);
+    free(etcd->prefix);
+    free(etcd->name);
+    free(etcd->claim);
+    free(etcd);
+    curl_global_cleanup();
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/reservation/record.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The names of keys (docs/high-availability.md, "Keys"). Numbers in them are 16 hexadecimal digits:
+ * in etcd's order, which is that of bytes, records come by ascending number. */
+
+enum { KEY_PREFIX_MAX = 128, KEY_MAX = 720 };
+
+struct key {
+    size_t length; /* the end of a range may have a NUL */
+    char text[KEY_MAX];
+};
+
+/* prefix, and a name like "/leader" or "/redo/". */
+struct key key_named(const char *prefix, const char *name);
+
+/* Of a record that is kept. Of RECORD_CLEANED: that of its RECORD_CLEANUP. */
+struct key key_of(const char *prefix, const struct record *record);
+
+/* Before which all keys of the kind are, from key_of(…, 0): the records themselves, or what belongs
+ * to reservations. */
+struct key key_first(const char *prefix, enum record_kind kind);
+
+/* What belongs to the reservation is between this and key_end. */
+struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number);
+
+/* The end, which is outside, of the range of key: of all that begin with it when it ends with '/',
+ * else of key alone. */
+struct key key_end(const struct key *key);
+
+int key_compare(const struct key *one, const struct key *other);
+
+/* All names below a prefix, ascending; KEY_NAMES of them. One that ends with '/' is a range. */
+enum { KEY_NAMES = 13 };
+extern const char *const key_names[KEY_NAMES];

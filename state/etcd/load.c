@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "state/etcd/leading.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+
+enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
+
+/* What comes with the first look, and then in pages, in the order of store.h. */
+static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
+                                           RECORD_ROOT_KEYS};
+static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_RESERVATION, RECORD_NODE,
+                                         RECORD_SUM,      RECORD_CLEANUP,     RECORD_EVENT};
+enum {
+    SINGLES = sizeof singles / sizeof *singles,
+    PAGED = sizeof paged / sizeof *paged,
+    AT_REDO = ETCD_LOOKS + SINGLES, /* of the first look's operations, */
+    AT_LEADER,                      /* and the last one */
+};
+
+/* ---- the thread ---- */
+
+int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
+                 struct error *err)
+{
+    struct gateway_reply reply = {0};
+    *body = NULL;
+    if (leading_is_copy(leading))
+        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
+    int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
+    wire_release(wire);
+    if (code < 0)
+        return code;
+    *body = reply.body;
+    if (reply.end == GATEWAY_ANSWERED)
+        return 0;
+    (void)error_set(err, reply.end == GATEWAY_COMPACTED ? ERROR_NOT_LEADER : ERROR_IO,
+                    "cannot read %s: %s%s", leading->etcd->name, reply.error.text,
+                    reply.end == GATEWAY_COMPACTED
+                        ? ": set etcd's --auto-compaction-retention to 5m or more"
+                        : "");
+    return reply.too_long && leading->limit > 1 ? 1 : err->code;
+}
+
+/* The identity again, for what may have come since the test. */
+static int look_once(struct leading *leading, struct error *err)
+{
+    const char *prefix = leading->etcd->prefix;
+    const struct key leader = key_named(prefix, "/leader");
+    const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
+    struct wire wire;
+    wire_start(&wire);
+    wire_list(&wire, "{\"compare\":[");
+    if (!leading_is_copy(leading))
+        wire_if_created(&wire, &leader, NULL, leading->guard.revision);
+    wire_list(&wire, "],\"success\":[");
+    etcd_look(leading->etcd, &wire);
+    for (size_t i = 0; i < SINGLES; i++) {
+        const struct key key = key_first(prefix, singles[i]);
+        wire_range(&wire, &key, NULL, 1);
+    }
+    wire_any(&wire, &redo, &redo_end);
+    wire_any(&wire, &leader, NULL);
+    wire_add(&wire, "]}");
+    int code = leading_read(leading, "/v3/kv/txn", &wire, &leading->page.body, err);
+    const json_t *body = leading->page.body;
+    if (code != 0)
+        return code < 0 ? code : ERROR_IO;
+    if (!json_is_true(json_object_get(body, "succeeded")))
+        return error_set(err, ERROR_NOT_LEADER, "another broker leads");
+    if ((code = etcd_judge(leading->etcd, body, err)) == 1)
+        code = leading_is_copy(leading)
+                   ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
+                   : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
+    if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
+        code = error_set(err, ERROR_IO, "etcd does not tell its revision");
+    return code;
+}
+
+/* Whether there is a key in the answer to this operation of the first look. */
+static bool there(const struct leading *leading, size_t at)
+{
+    struct wire_kv kv;
+    if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
+        return false;
+    wire_kv_release(&kv);
+    return true;
+}
+
+static void drop_page(struct leading *leading)
+{
+    json_decref(leading->page.body);
+    leading->page.body = NULL;
+}
+
+static int fetch_first(struct leading *leading, struct error *err)
+{
+    int code = look_once(leading, err);
+    if (code || !there(leading, AT_REDO))
+        return code;
+    drop_page(leading);
+    code = redo_finish(leading, err);
+    return code ? code : look_once(leading, err);
+}
+
+int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
+{
+    int code = look_once(leading, err);
+    for (int tries = 0; code == 0 && there(leading, AT_REDO); tries++) {
+        drop_page(leading);
+        if (tries == COPY_TIMEOUT_MS / LOOK_PAUSE_MS)
+            return error_set(err, ERROR_REFUSED,
+                             "%s has a commit that was not carried out: start a broker, which does "
+                             "that",
+                             leading->etcd->name);
+        nanosleep(&(struct timespec){.tv_nsec = LOOK_PAUSE_MS * 1000000L}, NULL);
+        code = look_once(leading, err);
+    }
+    *live = code == 0 && there(leading, AT_LEADER);
+    return code;
+}
+
+static int fetch_page(struct leading *leading, struct error *err)
+{
+    const struct key first = key_first(leading->etcd->prefix, paged[leading->at]);
+    const struct key end = key_end(&first);
+    int code;
+    do {
+        struct wire wire;
+        wire_start(&wire);
+        wire_list(&wire, "{");
+        wire_bytes(&wire, "key", leading->from.text, leading->from.length);
+        wire_add(&wire, ",");
+        wire_bytes(&wire, "range_end", end.text, end.length);
+        wire_add(&wire, ",\"limit\":\"%u\",\"revision\":\"%" PRIu64 "\"}", leading->limit,
+                 leading->revision);
+        code = leading_read(leading, "/v3/kv/range", &wire, &leading->page.body, err);
+        leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
+    } while (code == 1);
+    leading->page.more = json_is_true(json_object_get(leading->page.body, "more"));
+    return code;
+}
+
+static void run(struct store *store)
+{
+    struct leading *leading = (struct leading *)store;
+    struct page *page = &leading->page;
+    *page = (struct page){0};
+    page->code =
+        leading->at == 0 ? fetch_first(leading, &page->error) : fetch_page(leading, &page->error);
+}
+
+/* ---- the owner ---- */
+
+static int damaged(const struct leading *leading, struct error *err)
+{
+    struct error what = *err;
+    return error_set(err, ERROR_CORRUPT,
+                     "%s is damaged (%.180s): restore it from a backup, or use another [state] "
+                     "prefix",
+                     leading->etcd->name, what.text);
+}
+
+void leading_refuse(struct store *store, struct error *err)
+{
+    (void)damaged((struct leading *)store, err);
+}
+
+static int check_counted(struct leading *leading, const struct record *record, struct error *err)
+{
+    const struct record *kept = &leading->counters;
+    if (record->kind == RECORD_COUNTERS)
+        leading->counters = *record;
+    if (record->kind == RECORD_RESERVATION &&
+        record->u.reservation.number > kept->u.counters.last_number)
+        return error_set(err, ERROR_CORRUPT, "reservation %" PRIu64 " is beyond the counters",
+                         record->u.reservation.number);
+    if (record->kind == RECORD_EVENT && record->u.event.seq > kept->u.counters.last_seq)
+        return error_set(err, ERROR_CORRUPT, "event %" PRIu64 " is beyond the counters",
+                         record->u.event.seq);
+    return 0;
+}
+
+static int deliver(struct leading *leading, enum record_kind kind, const struct wire_kv *kv,
+                   store_each_fn *each, void *arg, struct error *err)
+{
+    struct record record;
+    json_t *object = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    int code = recordjson_read(&leading->json, kind, object, &record, err);
+    json_decref(object);
+    if (code < 0)
+        return code;
+    const struct key key = key_of(leading->etcd->prefix, &record);
+    if (key.length != kv->key_length || memcmp(key.text, kv->key, key.length) != 0)
+        return error_set(err, ERROR_CORRUPT, "%s with the key of another one",
+                         record_columns[kind].word);
+    code = check_counted(leading, &record, err);
+    return code ? code : each(arg, &record);
+}
+
+static int deliver_all(struct leading *leading, enum record_kind kind, const json_t *range,
+                       store_each_fn *each, void *arg, struct error *err)
+{
+    struct wire_kv kv;
+    int code = 0, found = 0;
+    for (size_t at = 0; code == 0 && (found = wire_kv(range, at, &kv)) == 1; at++) {
+        code = deliver(leading, kind, &kv, each, arg, err);
+        wire_kv_release(&kv);
+    }
+    if (found < 0)
+        code = error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
+    if (code == ERROR_VERSION)
+        return error_prefix(err, "%s", leading->etcd->name);
+    /* The receiver knows what the records together cannot be. */
+    return code == ERROR_CORRUPT && err->code == code ? damaged(leading, err) : code;
+}
+
+static int deliver_first(struct leading *leading, const json_t *body, store_each_fn *each,
+                         void *arg, struct error *err)
+{
+    int code = 0;
+    const struct record none = {.kind = RECORD_COUNTERS};
+    if (!json_object_get(wire_ranged(body, ETCD_LOOKS), "kvs"))
+        code = each(arg, &none);
+    for (size_t i = 0; i < SINGLES && code == 0; i++)
+        code = deliver_all(leading, singles[i], wire_ranged(body, ETCD_LOOKS + i), each, arg, err);
+    return code;
+}
+
+/* Where the next page begins. False: this was the last one. */
+static bool turn_page(struct leading *leading, const struct page *page)
+{
+    struct wire_kv last;
+    const size_t count = json_array_size(json_object_get(page->body, "kvs"));
+    if (page->more && count > 0 && wire_kv(page->body, count - 1, &last) == 1) {
+        struct key *from = &leading->from;
+        from->length = last.key_length < KEY_MAX - 1 ? last.key_length : 0;
+        memcpy(from->text, last.key, from->length);
+        wire_kv_release(&last);
+        from->text[from->length++] = '\0';
+        return true;
+    }
+    if (++leading->at == PAGED)
+        return false;
+    leading->from = key_first(leading->etcd->prefix, paged[leading->at]);
+    return true;
+}
+
+/* The next page is fetched while this one is taken in. */
+int leading_load(struct store *store, store_each_fn *each, void *arg, struct error *err)
+{
+    struct leading *leading = (struct leading *)store;
+    struct error own;
+    err = err ? err : &own;
+    assert(leading->committer.in_progress == 0);
+    if (!leading->loading) {
+        leading->loading = true;
+        leading->at = 0;
+        if (!leading_is_copy(leading)) {
+            committer_task(&leading->committer, run);
+            return 1;
+        }
+    } else if (!worker_reported(&leading->committer.worker)) {
+        return 1;
+    }
+    struct page page = leading->page;
+    const size_t at = leading->at;
+    *err = page.error;
+    if (page.code < 0)
+        return page.code == ERROR_CORRUPT ? damaged(leading, err) : page.code;
+    leading->page = (struct page){0};
+    const bool more = turn_page(leading, &page);
+    if (more)
+        committer_task(&leading->committer, run);
+    const int code = at == 0 ? deliver_first(leading, page.body, each, arg, err)
+                             : deliver_all(leading, paged[at], page.body, each, arg, err);
+    json_decref(page.body);
+    recordjson_forget(&leading->json);
+    leading->loading = more;
+    return code ? code : more;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "state/etcd/etcd.h"
+#include "state/etcd/gateway.h"
+#include "state/etcd/wire.h"
+#include "state/sealing.h"
+#include "state/worker.h"
+#include "tokens/keybytes.h"
+
+#include <pthread.h>
+
+/* What the questions about who leads and the store of the leader have in common. */
+
+struct etcd {
+    char *prefix;
+    char *name; /* for messages: "the ledger /mcastd/elcap in etcd" */
+    int64_t lease_ms;
+    struct sealing sealing;                /* the store's */
+    char key_id[2 * KEYBYTES_ID_SIZE + 1]; /* of the key that seals, in digits */
+    char *claim;                           /* the value of the leader key */
+
+    pthread_mutex_t lock; /* of the access and its holders */
+    struct gateway_access *access;
+
+    struct worker worker; /* answers one question at a time */
+    struct gateway gateway;
+    bool asked;
+    struct leader_ask ask;
+    int64_t try_ms;
+    struct etcd_answer answer;
+};
+
+enum {
+    ETCD_ANSWER_MAX = 1 << 20, /* bytes, of all but a page of records */
+    LEDGER_VERSION = 1,        /* in the ledger key: of keys and values below the prefix */
+};
+
+/* Sends what was written, to a member of those in use now. The wire is finished, and stays the
+ * caller's. */
+struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
+                               struct wire *wire, size_t answer_max, int64_t timeout_ms);
+void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway);
+
+/* The value of the sequence key (core/leader/commit.h). */
+enum { COMMIT_TEXT_SIZE = 40 };
+void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t commit);
+
+/* Answers one question (election.c). */
+void etcd_answer(struct etcd *etcd);
+
+/* Reads what must be there and what may not, in so many operations of a transaction, the first; and
+ * judges the answer: 0: a ledger of ours; 1: there is none, and no key of others; or a code with a
+ * sentence: ERROR_INVALID (others' keys), ERROR_VERSION, ERROR_REFUSED (another key seals it),
+ * ERROR_IO (no such answer). */
+enum { ETCD_LOOKS = 1 + KEY_NAMES + 1 };
+void etcd_look(const struct etcd *etcd, struct wire *wire);
+int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err);

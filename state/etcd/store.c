@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "base/text.h"
+#include "state/etcd/leading.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum {
+    PAUSE_MS = 20, /* between two tries */
+    /* As a value below etcd's --max-request-bytes, 1.5 MiB. */
+    PART_BYTES = 1280 * 1024,
+    PART_BYTES_MIN = 160 * 1024, /* holds any record */
+};
+
+/* ---- until it is answered ---- */
+
+static int end_leading(struct leading *leading, struct error *err, const char *why)
+{
+    leading->deposed = true;
+    if (leading_is_copy(leading))
+        return error_set(err, ERROR_IO, "cannot read %s: %s", leading->etcd->name, why);
+    return error_set(err, ERROR_NOT_LEADER, "%s; nothing more is written to %s", why,
+                     leading->etcd->name);
+}
+
+int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
+                  struct gateway_reply *reply, struct error *err)
+{
+    const char *over =
+        leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
+    char why[ERROR_TEXT_SIZE];
+    (void)snprintf(why, sizeof why, "%s", over);
+    int64_t try_ms = leading->try_ms;
+    for (size_t tries = 1; !leading->deposed; tries++) {
+        const int64_t left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
+        if (left_ms <= 0)
+            return end_leading(leading, err, why);
+        *reply = etcd_post(leading->etcd, &leading->gateway, path, wire, answer_max,
+                           try_ms < left_ms ? try_ms : left_ms);
+        if (reply->end != GATEWAY_UNKNOWN || reply->too_long)
+            return 0;
+        (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
+        if (tries % leading->gateway.access->count == 0) /* it may take them longer */
+            try_ms *= 2;
+    }
+    return end_leading(leading, err, "another broker leads");
+}
+
+/* ---- one guarded transaction ---- */
+
+void leading_begin(const struct leading *leading, struct wire *wire, uint64_t commit,
+                   const struct key *there)
+{
+    const char *prefix = leading->etcd->prefix;
+    const struct key leader = key_named(prefix, "/leader"), seq = key_named(prefix, "/seq");
+    char sequence[COMMIT_TEXT_SIZE];
+    wire_start(wire);
+    wire_list(wire, "{\"compare\":[");
+    wire_if_created(wire, &leader, NULL, leading->guard.revision);
+    assert((commit > 0) == !there);
+    if (there) {
+        wire_if_there(wire, there);
+    } else {
+        etcd_sequence(sequence, leading->guard.lease, commit - 1);
+        wire_if_value(wire, &seq, sequence);
+    }
+    wire_list(wire, "],\"success\":[");
+}
+
+void leading_end(const struct leading *leading, struct wire *wire)
+{
+    const char *prefix = leading->etcd->prefix;
+    const struct key leader = key_named(prefix, "/leader"), seq = key_named(prefix, "/seq");
+    wire_list(wire, "],\"failure\":[");
+    wire_range(wire, &leader, NULL, 1);
+    wire_range(wire, &seq, NULL, 1);
+    wire_add(wire, "]}");
+}
+
+/* "LEASE:COMMIT"; anything else is as if it were not there. */
+static void read_sequence(const char *text, struct commit_seen *seen)
+{
+    char lease[17];
+    (void)snprintf(lease, sizeof lease, "%s", text);
+    if (strlen(text) < sizeof lease + 1 || text[16] != ':' ||
+        strspn(lease, "0123456789abcdef") != 16 ||
+        !text_number(text + 17, 10, INT64_MAX, &seen->commit))
+        return;
+    seen->lease = strtoull(lease, NULL, 16);
+}
+
+static bool read_seen(const json_t *body, struct commit_seen *seen)
+{
+    struct wire_kv leader = {0}, seq = {0};
+    *seen = (struct commit_seen){.held = json_is_true(json_object_get(body, "succeeded"))};
+    if (seen->held)
+        return true;
+    const int leads = wire_kv(wire_ranged(body, 0), 0, &leader);
+    const int counts = wire_kv(wire_ranged(body, 1), 0, &seq);
+    if (leads == 1)
+        seen->revision = leader.created;
+    if (counts == 1)
+        read_sequence(seq.value, seen);
+    wire_kv_release(&leader);
+    wire_kv_release(&seq);
+    return leads >= 0 && counts >= 0;
+}
+
+static int judge(struct leading *leading, const struct gateway_reply *reply, uint64_t commit,
+                 struct error *err)
+{
+    struct commit_seen seen;
+    struct commit_guard guard = leading->guard;
+    if (!read_seen(reply->body, &seen))
+        return error_set(err, ERROR_IO, "an answer of %s lacks what was asked for", reply->asked);
+    guard.commit = commit;
+    /* What is guarded by a key that was there has been done when it is there no more. */
+    if (commit == 0 ? seen.held || seen.revision == guard.revision
+                    : commit_judge(&guard, &seen) == COMMIT_DONE)
+        return 0;
+    return end_leading(leading, err, "another broker leads");
+}
+
+int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commit,
+                      struct error *err)
+{
+    struct gateway_reply reply = {0};
+    int code = leading_retry(leading, "/v3/kv/txn", wire, ETCD_ANSWER_MAX, &reply, err);
+    wire_release(wire);
+    if (code < 0)
+        return code;
+    switch (reply.end) {
+    case GATEWAY_ANSWERED:
+        code = judge(leading, &reply, commit, err);
+        break;
+    case GATEWAY_NO_SPACE:
+        code = error_set(err, ERROR_FULL,
+                         "etcd has no space left (%s): compact and defragment it, or raise its "
+                         "--quota-backend-bytes, then `etcdctl alarm disarm`",
+                         reply.asked);
+        break;
+    default:
+        code = error_set(err, reply.end == GATEWAY_TOO_LARGE ? ERROR_INVALID : ERROR_IO, "%s",
+                         reply.error.text);
+    }
+    json_decref(reply.body);
+    return code;
+}
+
+/* ---- commits ---- */
+
+void leading_put_numbers(const struct leading *leading, struct wire *wire, uint64_t commit,
+                         const struct record *counters)
+{
+    const struct key seq = key_named(leading->etcd->prefix, "/seq");
+    const struct key key = key_of(leading->etcd->prefix, counters);
+    char text[COMMIT_TEXT_SIZE];
+    etcd_sequence(text, leading->guard.lease, commit);
+    wire_put(wire, &seq, text, strlen(text), 0);
+    if (counters->u.counters.last_number == leading->counters.u.counters.last_number &&
+        counters->u.counters.last_seq == leading->counters.u.counters.last_seq)
+        return;
+    json_t *object = memory_must(recordjson_write(&leading->json, counters));
+    char *value = memory_must(json_dumps(object, JSON_COMPACT));
+    wire_put(wire, &key, value, strlen(value), 0);
+    free(value);
+    json_decref(object);
+}
+
+static struct record raised(const struct record *counters, const struct batch *batch)
+{
+    struct record raised = *counters;
+    assert(counters->kind == RECORD_COUNTERS);
+    if (raised.u.counters.last_number < batch->last_number)
+        raised.u.counters.last_number = batch->last_number;
+    if (raised.u.counters.last_seq < batch->last_seq)
+        raised.u.counters.last_seq = batch->last_seq;
+    return raised;
+}
+
+static int commit_changes(struct leading *leading, const struct changes *changes,
+                          const struct record *counters, struct error *err)
+{
+    const uint64_t commit = leading->guard.commit + 1;
+    struct wire wire;
+    /* A part is a value, as it is; here etcd counts what the texts mean, at most three quarters. */
+    if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < changes->count)
+        return redo_commit(leading, changes, counters, err);
+    leading_begin(leading, &wire, commit, NULL);
+    leading_put_numbers(leading, &wire, commit, counters);
+    changes_write(changes, 0, changes->count, &wire);
+    leading_end(leading, &wire);
+    return leading_carry_out(leading, &wire, commit, err);
+}
+
+static int write_batch(struct store *store, const struct batch *batch, struct error *err)
+{
+    struct leading *leading = (struct leading *)store;
+    const struct record counters = raised(&leading->counters, batch);
+    struct changes changes;
+    changes_init(&changes, leading->etcd->prefix, &leading->json, batch);
+    int code = commit_changes(leading, &changes, &counters, err);
+    while (code == ERROR_INVALID && leading->part_bytes > PART_BYTES_MIN) {
+        leading->part_bytes /= 2;
+        code = commit_changes(leading, &changes, &counters, err);
+    }
+    changes_release(&changes);
+    if (code == 0) {
+        leading->guard.commit++;
+        leading->counters = counters;
+    }
+    return code == ERROR_INVALID ? ERROR_IO : code;
+}
+
+/* ---- its life ---- */
+
+static void leading_close(struct store *store)
+{
+    struct leading *leading = (struct leading *)store;
+    committer_stop(&leading->committer);
+    etcd_release_gateway(leading->etcd, &leading->gateway);
+    json_decref(leading->page.body);
+    recordjson_forget(&leading->json);
+    free(leading);
+}
+
+void store_etcd_extend(struct store *store, int64_t deadline_ms)
+{
+    struct leading *leading = (struct leading *)store;
+    assert(leading->committer.store.ops->close == leading_close);
+    atomic_store(&leading->deadline_ms, deadline_ms);
+}
+
+/* guard: all zero for a copy. */
+static struct leading *open_ledger(struct etcd *etcd, const struct commit_guard *guard,
+                                   int64_t deadline_ms, struct error *err)
+{
+    static const struct store_ops ops = {
+        .load = leading_load,
+        .refuse = leading_refuse,
+        .commit = committer_commit,
+        .offer = committer_offer,
+        .withdraw = committer_withdraw,
+        .fd = committer_fd,
+        .dispatch = committer_dispatch,
+        .close = leading_close,
+    };
+    struct leader times;
+    struct leading *leading = memory_zeroed(sizeof *leading);
+    leader_init(&times, etcd->lease_ms);
+    leading->committer.store.ops = &ops;
+    leading->etcd = etcd;
+    leading->json.sealing = &etcd->sealing;
+    leading->guard = *guard;
+    leading->counters.kind = RECORD_COUNTERS;
+    leading->try_ms = leader_try_ms(&times);
+    leading->part_bytes = PART_BYTES;
+    leading->limit = PAGE_RECORDS;
+    atomic_store(&leading->deadline_ms, deadline_ms);
+    if (committer_start(&leading->committer, "ledger", write_batch, err) == 0)
+        return leading;
+    leading_close(&leading->committer.store);
+    return NULL;
+}
+
+struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revision,
+                              int64_t deadline_ms, struct error *err)
+{
+    const struct commit_guard guard = {.lease = lease, .revision = revision};
+    assert(lease > 0 && revision > 0);
+    struct leading *leading = open_ledger(etcd, &guard, deadline_ms, err);
+    return leading ? &leading->committer.store : NULL;
+}
+
+struct store *store_etcd_open_copy(struct etcd *etcd, bool *live, struct error *err)
+{
+    struct leading *leading = open_ledger(etcd, &(struct commit_guard){0}, 0, err);
+    if (!leading || leading_look_at_copy(leading, live, err) == 0)
+        return leading ? &leading->committer.store : NULL;
+    leading_close(&leading->committer.store);
+    return NULL;
+}

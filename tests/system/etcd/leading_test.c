@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* B7: who leads, asked of a real cluster. */
+
+#include "tests/system/etcd/ledger.h"
+#include "tests/system/http/testcert.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+#include "tests/system/rig/tcpproxy.h"
+
+#define PREFIX "/mcastd/elcap"
+
+struct scene {
+    char folder[FOLDER_PATH_SIZE], key_file[128];
+    struct etcd_options options;
+    struct etcd *etcd;
+};
+
+static int set_up(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    assert_non_null(scene);
+    *state = scene;
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    assert_int_equal(folder_create(scene->folder), 0);
+    make_key(folder_path(scene->key_file, sizeof scene->key_file, scene->folder, "state.key"));
+    scene->options = options_of(PREFIX, scene->key_file);
+    scene->etcd = etcd_of(&scene->options);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    etcd_close(scene->etcd);
+    folder_destroy(scene->folder);
+    free(scene);
+    return 0;
+}
+
+static void put(const char *key, const char *value)
+{
+    assert_int_equal(etcdcluster_put(cluster, key, value), 0);
+}
+
+static void assert_refused(struct etcd *etcd, int code, const char *words)
+{
+    const struct etcd_answer answer = ask(etcd, LEADER_TEST, 0);
+    assert_outcome(answer, LEADER_REFUSED);
+    assert_int_equal(answer.error.code, code);
+    if (!strstr(answer.error.text, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, answer.error.text);
+}
+
+/* ---- is it ours? ---- */
+
+static void test__makes_a_ledger_of_an_empty_prefix(void **state)
+{
+    struct scene *scene = *state;
+    put("/mcastd/elcap2/other", "x"); /* another prefix, though it begins so */
+    put("/mcastd/elcap", "x");
+    assert_outcome(ask(scene->etcd, LEADER_TEST, 0), LEADER_OK);
+    char *ledger = etcdcluster_get(cluster, PREFIX "/ledger");
+    assert_non_null(ledger);
+    assert_non_null(strstr(ledger, "{\"format\":\"mcastd\",\"version\":1,\"key\":\""));
+    assert_outcome(ask(scene->etcd, LEADER_TEST, 0), LEADER_OK);
+    char *again = etcdcluster_get(cluster, PREFIX "/ledger");
+    assert_string_equal(again, ledger);
+    free(ledger);
+    free(again);
+    assert_int_equal(etcdcluster_count(cluster, PREFIX "/"), 1);
+}
+
+static void test__refuses_a_prefix_with_other_keys(void **state)
+{
+    struct scene *scene = *state;
+    static const char *const foreign[] = {"/a",        "/zebra",   "/ledger/x", "/nodes",
+                                          "/leader\n", "/seq/x",   "/countert", "/reservations/x",
+                                          "/",         "/facts0x", "/redp/x"};
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++) {
+        char key[64];
+        snprintf(key, sizeof key, PREFIX "%s", foreign[i]);
+        assert_int_equal(etcdcluster_wipe(cluster), 0);
+        put(key, "x");
+        assert_refused(scene->etcd, ERROR_INVALID, "which is not one of a ledger");
+        assert_int_equal(etcdcluster_wipe(cluster), 0);
+        assert_outcome(ask(scene->etcd, LEADER_TEST, 0), LEADER_OK);
+        put(key, "x");
+        assert_refused(scene->etcd, ERROR_INVALID, "which is not one of a ledger");
+        assert_int_equal(etcdcluster_count(cluster, PREFIX "/"), 2);
+    }
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    put(PREFIX "/reservation/0000000000000001", "{}");
+    assert_refused(scene->etcd, ERROR_INVALID, "lacks its key");
+    assert_int_equal(etcdcluster_count(cluster, PREFIX "/"), 1);
+}
+
+static void test__refuses_a_ledger_that_is_not_its_own(void **state)
+{
+    struct scene *scene = *state;
+    char other[128];
+    static const char *const damaged[] = {"",
+                                          "{}",
+                                          "no",
+                                          "{\"format\":\"other\",\"version\":1,\"key\":\"0\"}",
+                                          "{\"format\":\"mcastd\",\"version\":0,\"key\":\"0\"}",
+                                          "{\"format\":\"mcastd\",\"version\":1.5,\"key\":\"0\"}",
+                                          "{\"format\":\"mcastd\",\"version\":1,\"key\":7}"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
+        put(PREFIX "/ledger", damaged[i]);
+        assert_refused(scene->etcd, ERROR_INVALID, "of another program");
+    }
+    put(PREFIX "/ledger", "{\"format\":\"mcastd\",\"version\":2,\"key\":\"0\",\"more\":[]}");
+    assert_refused(scene->etcd, ERROR_VERSION, "install a newer one");
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    assert_outcome(ask(scene->etcd, LEADER_TEST, 0), LEADER_OK);
+    make_key(folder_path(other, sizeof other, scene->folder, "other.key"));
+    scene->options.key_file = other;
+    struct etcd *etcd = etcd_of(&scene->options);
+    assert_refused(etcd, ERROR_REFUSED, other);
+    etcd_close(etcd);
+}
+
+/* ---- the lease and the key ---- */
+
+static void campaign__has_one_winner(void **state)
+{
+    struct scene *scene = *state;
+    scene->options.advertise = "https://m2:7470";
+    struct etcd *second = etcd_of(&scene->options);
+    assert_outcome(ask(scene->etcd, LEADER_TEST, 0), LEADER_OK);
+    assert_outcome(ask(second, LEADER_TEST, 0), LEADER_OK);
+    const struct etcd_answer lease = ask(scene->etcd, LEADER_GRANT, 101);
+    assert_outcome(lease, LEADER_OK);
+    assert_int_equal(lease.answer.ttl_ms, LEASE_MS);
+    assert_int_equal(ask(scene->etcd, LEADER_GRANT, 101).answer.ttl_ms, LEASE_MS); /* repeated */
+    assert_outcome(ask(second, LEADER_GRANT, 102), LEADER_OK);
+
+    const struct etcd_answer won = ask(scene->etcd, LEADER_CAMPAIGN, 101);
+    assert_int_equal(won.answer.holder, 101);
+    const struct etcd_answer lost = ask(second, LEADER_CAMPAIGN, 102);
+    assert_int_equal(lost.answer.holder, 101);
+    assert_int_equal(lost.answer.holder_revision, won.answer.holder_revision);
+    assert_string_equal(lost.holder_url, "https://m1:7470");
+    assert_string_equal(lost.member, etcdcluster_url(cluster, 0));
+    /* Asked again, because the answer was lost: it still leads, by the same revision. */
+    const struct etcd_answer again = ask(scene->etcd, LEADER_CAMPAIGN, 101);
+    assert_int_equal(again.answer.holder, 101);
+    assert_int_equal(again.answer.holder_revision, won.answer.holder_revision);
+    char *seq = etcdcluster_get(cluster, PREFIX "/seq");
+    assert_string_equal(seq, "0000000000000065:0");
+    free(seq);
+
+    assert_outcome(ask(scene->etcd, LEADER_KEEPALIVE, 101), LEADER_OK);
+    assert_outcome(ask(scene->etcd, LEADER_RESIGN, 101), LEADER_OK);
+    assert_outcome(ask(scene->etcd, LEADER_RESIGN, 101), LEADER_GONE);
+    assert_outcome(ask(scene->etcd, LEADER_KEEPALIVE, 101), LEADER_GONE);
+    assert_outcome(ask(scene->etcd, LEADER_CAMPAIGN, 101), LEADER_GONE); /* without a lease */
+    const struct etcd_answer next = ask(second, LEADER_CAMPAIGN, 102);
+    assert_int_equal(next.answer.holder, 102);
+    assert_true(next.answer.holder_revision > won.answer.holder_revision);
+    assert_outcome(ask(second, LEADER_RESIGN, 102), LEADER_OK);
+    etcd_close(second);
+}
+
+/* ---- how the members are reached ---- */
+
+static void question__that_failed_goes_to_the_next_member(void **state)
+{
+    struct scene *scene = *state;
+    struct tcpproxy *dead = tcpproxy_create(etcdcluster_port(cluster, 0));
+    char url[64];
+    assert_non_null(dead);
+    tcpproxy_reset(dead, true);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", tcpproxy_port(dead));
+    const char *const urls[] = {url, etcdcluster_url(cluster, 0)};
+    struct etcd_options options = scene->options;
+    options.endpoints = urls;
+    options.endpoint_count = 2;
+    struct etcd *etcd = etcd_of(&options);
+    struct etcd_answer answer = ask(etcd, LEADER_TEST, 0);
+    assert_outcome(answer, LEADER_UNKNOWN);
+    assert_string_equal(answer.member, url);
+    answer = ask(etcd, LEADER_TEST, 0);
+    assert_outcome(answer, LEADER_OK);
+    assert_string_equal(answer.member, urls[1]);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_OK); /* and stays there */
+    tcpproxy_reset(dead, false);
+    options.endpoint_count = 1; /* a reload */
+    assert_int_equal(etcd_change(etcd, &options, NULL), 0);
+    answer = ask(etcd, LEADER_TEST, 0);
+    assert_outcome(answer, LEADER_OK);
+    assert_string_equal(answer.member, url);
+    etcd_close(etcd);
+    tcpproxy_destroy(dead);
+}
+
+static bool asked_already(void *proxy)
+{
+    return tcpproxy_waiting(proxy, TCPPROXY_TO_SERVER) > 0;
+}
+
+static void close__waits_for_the_question_at_most(void **state)
+{
+    struct scene *scene = *state;
+    struct tcpproxy *proxy = tcpproxy_create(etcdcluster_port(cluster, 0));
+    char url[64];
+    assert_non_null(proxy);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", tcpproxy_port(proxy));
+    scene->options.endpoints = (const char *const[]){url};
+    tcpproxy_cut(proxy, TCPPROXY_TO_SERVER);
+    struct etcd *etcd = etcd_of(&scene->options);
+    etcd_ask(etcd, &(struct leader_ask){.question = LEADER_TEST}, 200);
+    assert_true(await(asked_already, proxy, AWAIT_DEADLINE_MS));
+    etcd_close(etcd);
+    tcpproxy_destroy(proxy);
+    assert_int_equal(etcdcluster_count(cluster, PREFIX "/"), 0);
+}
+
+static void tls__is_mutual(void **state)
+{
+    struct scene *scene = *state;
+    struct etcdcluster *plain = cluster;
+    char folder[FOLDER_PATH_SIZE], ca[128], cert[128], key[128];
+    assert_int_equal(folder_create(folder), 0);
+    authority_equip(folder);
+    cluster = etcdcluster_create(&(struct etcdcluster_options){.certificates = folder});
+    assert_non_null(cluster);
+    struct etcd_options options = options_of(PREFIX, scene->key_file);
+    struct etcd *etcd = etcd_of(&options);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_UNKNOWN); /* not its authority */
+    options.ca = folder_path(ca, sizeof ca, folder, "ca.pem");
+    assert_int_equal(etcd_change(etcd, &options, NULL), 0);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_UNKNOWN); /* no certificate of ours */
+    options.cert = folder_path(cert, sizeof cert, folder, "client.pem");
+    options.key = folder_path(key, sizeof key, folder, "client.key");
+    assert_int_equal(etcd_change(etcd, &options, NULL), 0);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_OK);
+    etcd_close(etcd);
+    struct broker broker = broker_of(&options, 201);
+    broker_load(&broker);
+    COMMIT(broker.store, reservation(1, "f1"));
+    broker_close(&broker);
+    etcdcluster_destroy(cluster);
+    cluster = plain;
+    folder_destroy(folder);
+}
+
+static void call(const char *path, const char *body)
+{
+    struct plainhttp_reply reply;
+    if (etcdcluster_call(cluster, 0, path, body, &reply) != 200)
+        fail_msg("%s: %s", path, reply.text ? reply.text : "no answer");
+    plainhttp_reply_release(&reply);
+}
+
+static void login__is_made_again_when_a_member_forgot_it(void **state)
+{
+    struct scene *scene = *state;
+    struct etcdcluster *plain = cluster;
+    char password[128];
+    cluster = etcdcluster_create(&(struct etcdcluster_options){0});
+    assert_non_null(cluster);
+    call("/v3/auth/user/add", "{\"name\":\"root\",\"password\":\"r\"}");
+    call("/v3/auth/user/grant", "{\"user\":\"root\",\"role\":\"root\"}");
+    call("/v3/auth/user/add", "{\"name\":\"mcastd\",\"password\":\"a \\\"quoted\\\" one\"}");
+    call("/v3/auth/role/add", "{\"name\":\"elcap\"}");
+    /* /mcastd/elcap/ to /mcastd/elcap0 */
+    call("/v3/auth/role/grant",
+         "{\"name\":\"elcap\",\"perm\":{\"permType\":\"READWRITE\",\"key\":"
+         "\"L21jYXN0ZC9lbGNhcC8=\",\"range_end\":\"L21jYXN0ZC9lbGNhcDA=\"}}");
+    call("/v3/auth/user/grant", "{\"user\":\"mcastd\",\"role\":\"elcap\"}");
+    call("/v3/auth/enable", "{}");
+    assert_int_equal(folder_write(scene->folder, "password", 0600, "wrong\n"), 0);
+    struct etcd_options options = options_of(PREFIX, scene->key_file);
+    struct etcd *etcd = etcd_of(&options);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_UNKNOWN); /* no user */
+    options.user = "mcastd";
+    options.password_file = folder_path(password, sizeof password, scene->folder, "password");
+    assert_int_equal(etcd_change(etcd, &options, NULL), 0);
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_UNKNOWN);
+    assert_int_equal(folder_write(scene->folder, "password", 0600, "a \"quoted\" one\n"), 0);
+    assert_int_equal(etcd_change(etcd, &options, NULL), 0);
+    struct broker broker = {.etcd = etcd};
+    broker_lead(&broker, 301);
+    broker_load(&broker);
+    COMMIT(broker.store, reservation(1, "f1"));
+    etcdcluster_kill(cluster, 0);
+    assert_int_equal(etcdcluster_restart(cluster, 0), 0);
+    assert_int_equal(etcdcluster_await(cluster), 0);
+    COMMIT(broker.store, reservation(2, "f2"));
+    assert_outcome(ask(etcd, LEADER_KEEPALIVE, 301), LEADER_OK);
+    broker_close(&broker);
+    etcdcluster_destroy(cluster);
+    cluster = plain;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+UNIT_GROUP(cluster_setup, cluster_teardown, TEST(test__makes_a_ledger_of_an_empty_prefix),
+           TEST(test__refuses_a_prefix_with_other_keys),
+           TEST(test__refuses_a_ledger_that_is_not_its_own), TEST(campaign__has_one_winner),
+           TEST(question__that_failed_goes_to_the_next_member),
+           TEST(close__waits_for_the_question_at_most), TEST(tls__is_mutual),
+           TEST(login__is_made_again_when_a_member_forgot_it))

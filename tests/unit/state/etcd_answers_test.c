@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* B7: what a broker makes of answers that are none of etcd's, or not those of a healthy one. */
+
+#include "state/etcd/etcd.h"
+#include "tests/unit/state/fixture.h"
+#include "tokens/seal_key.h"
+
+#include <arpa/inet.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+/* Gives the same answer to each request, and keeps what was asked. */
+struct server {
+    int listening;
+    pthread_t thread;
+    pthread_mutex_t lock;
+    const char *status, *body;
+    size_t length;
+    unsigned requests;
+    char asked[8192];
+};
+
+struct scene {
+    struct server server;
+    char folder[64], key_file[96], password_file[96], url[64];
+    struct etcd *etcd;
+};
+
+static size_t wanted(const char *request)
+{
+    const char *end = strstr(request, "\r\n\r\n"), *length = strcasestr(request, "content-length:");
+    return end ? (size_t)(end + 4 - request) + (length ? strtoul(length + 15, NULL, 10) : 0) : 0;
+}
+
+static void serve(struct server *server, int client)
+{
+    char request[sizeof server->asked] = "", head[256];
+    size_t length = 0;
+    while (wanted(request) == 0 || length < wanted(request)) {
+        const ssize_t more = read(client, request + length, sizeof request - 1 - length);
+        if (more <= 0)
+            return;
+        length += (size_t)more;
+        request[length] = '\0';
+    }
+    pthread_mutex_lock(&server->lock);
+    server->requests++;
+    memcpy(server->asked, request, sizeof request);
+    const int size = snprintf(head, sizeof head, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n",
+                              server->status, server->length);
+    if (write(client, head, (size_t)size) == size)
+        for (size_t at = 0; at < server->length;) {
+            const ssize_t some = write(client, server->body + at, server->length - at);
+            if (some <= 0)
+                break;
+            at += (size_t)some;
+        }
+    pthread_mutex_unlock(&server->lock);
+}
+
+static void *run_server(void *arg)
+{
+    struct server *server = arg;
+    int client;
+    while ((client = accept(server->listening, NULL, NULL)) >= 0) {
+        serve(server, client);
+        close(client);
+    }
+    return NULL;
+}
+
+static void set_answer_of(struct scene *scene, const char *status, const char *body, size_t length)
+{
+    pthread_mutex_lock(&scene->server.lock);
+    scene->server.status = status;
+    scene->server.body = body;
+    scene->server.length = length;
+    scene->server.requests = 0;
+    pthread_mutex_unlock(&scene->server.lock);
+}
+
+static void set_answer(struct scene *scene, const char *status, const char *body)
+{
+    set_answer_of(scene, status, body, strlen(body));
+}
+
+static struct etcd *open_etcd(struct scene *scene, const char *user)
+{
+    struct error err = {0};
+    const char *const urls[] = {scene->url};
+    struct etcd *etcd =
+        etcd_open(&(struct etcd_options){.endpoints = urls,
+                                         .endpoint_count = 1,
+                                         .prefix = "/mcastd/elcap",
+                                         .user = user,
+                                         .password_file = user ? scene->password_file : NULL,
+                                         .key_file = scene->key_file,
+                                         .advertise = "https://m1:7470",
+                                         .lease_ms = 5000},
+                  &err);
+    if (!etcd)
+        fail_msg("%s", err.text);
+    return etcd;
+}
+
+static void write_file(const char *path, mode_t mode, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static int set_up(void **state)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof address;
+    struct error err = {0};
+    assert_non_null(scene);
+    *state = scene;
+    signal(SIGPIPE, SIG_IGN);
+    pthread_mutex_init(&scene->server.lock, NULL);
+    set_answer(scene, "500 Unset", "");
+    scene->server.listening = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(scene->server.listening, (struct sockaddr *)&address, size), 0);
+    assert_int_equal(listen(scene->server.listening, 8), 0);
+    assert_int_equal(getsockname(scene->server.listening, (struct sockaddr *)&address, &size), 0);
+    snprintf(scene->url, sizeof scene->url, "http://127.0.0.1:%d", ntohs(address.sin_port));
+    assert_int_equal(pthread_create(&scene->server.thread, NULL, run_server, &scene->server), 0);
+    strcpy(scene->folder, "/tmp/mcast-etcd-XXXXXX");
+    assert_non_null(mkdtemp(scene->folder));
+    snprintf(scene->key_file, sizeof scene->key_file, "%s/state.key", scene->folder);
+    snprintf(scene->password_file, sizeof scene->password_file, "%s/password", scene->folder);
+    assert_int_equal(seal_key_create(scene->key_file, (uid_t)-1, (gid_t)-1, &err), 0);
+    write_file(scene->password_file, 0600, "open sesame\n");
+    scene->etcd = open_etcd(scene, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    struct scene *scene = *state;
+    etcd_close(scene->etcd);
+    shutdown(scene->server.listening, SHUT_RDWR);
+    pthread_join(scene->server.thread, NULL);
+    close(scene->server.listening);
+    unlink(scene->key_file);
+    unlink(scene->password_file);
+    assert_int_equal(rmdir(scene->folder), 0);
+    free(scene);
+    return 0;
+}
+
+static struct etcd_answer ask(struct scene *scene, enum leader_question question)
+{
+    struct etcd_answer answer;
+    struct pollfd readable = {.fd = etcd_fd(scene->etcd), .events = POLLIN};
+    etcd_ask(scene->etcd,
+             &(struct leader_ask){.question = question, .lease = question == LEADER_TEST ? 0 : 77},
+             DEADLINE_MS);
+    assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
+    assert_true(etcd_take_answer(scene->etcd, &answer));
+    assert_false(etcd_take_answer(scene->etcd, &answer));
+    assert_string_equal(answer.member, scene->url);
+    return answer;
+}
+
+static void assert_unknown(struct scene *scene, enum leader_question question, const char *words)
+{
+    const struct etcd_answer answer = ask(scene, question);
+    assert_int_equal(answer.answer.outcome, LEADER_UNKNOWN);
+    if (!strstr(answer.error.text, words))
+        fail_msg("\"%s\" is not in \"%s\"", words, answer.error.text);
+}
+
+static const enum leader_question all[] = {LEADER_TEST, LEADER_GRANT, LEADER_CAMPAIGN,
+                                           LEADER_KEEPALIVE, LEADER_RESIGN};
+#define EACH_QUESTION(question)                                                                    \
+    for (size_t q_ = 0; q_ < sizeof all / sizeof *all && ((question) = all[q_], true); q_++)
+
+/* None of these says that anything was done, or was not. */
+static void answer__that_is_not_etcds_says_nothing(void **state)
+{
+    struct scene *scene = *state;
+    static const struct {
+        const char *status, *body, *words;
+    } answers[] = {
+        {"200 OK", "<html><body>It works!</body></html>", "no JSON object"},
+        {"200 OK", "", "no JSON object"},
+        {"200 OK", "[]", "no JSON object"},
+        {"200 OK", "\"succeeded\"", "no JSON object"},
+        {"200 OK", "{\"succeeded\":true", "no JSON object"},
+        {"200 OK", "{\"succeeded\":NaN}", "no JSON object"},
+        {"200 OK", "{\"a\":1,\"a\":1}", "no JSON object"},
+        {"404 Not Found", "Not Found\n", "404"},
+        {"502 Bad Gateway", "<html>nginx</html>", "502"},
+        {"503 Service Unavailable", "{}", "503"},
+        {"302 Found", "{\"succeeded\":true}", "302"},
+        {"503 Service Unavailable", "{\"error\":\"etcdserver: no leader\",\"code\":14}",
+         "no leader"},
+        {"504 Gateway Timeout", "{\"error\":\"etcdserver: request timed out\",\"code\":4}",
+         "timed out"},
+        {"429 Too Many Requests", "{\"error\":\"etcdserver: too many requests\",\"code\":8}",
+         "too many requests"},
+        {"200 OK", "{\"error\":{\"grpc_code\":14,\"http_code\":503,\"message\":\"etcd is off\"}}",
+         "etcd is off"},
+        {"200 OK", "{\"error\":{\"grpc_code\":\"x\"}}", "without words"},
+        {"500 Oops", "{\"error\":[1],\"code\":5.5}", "without words"},
+        {"500 Oops", "{\"error\":\"a\\u0007\\u00e4\\n\",\"code\":2}", "a????"},
+        {"400 Bad Request", "{\"error\":\"etcdserver: user name is empty\",\"code\":3}",
+         "user name is empty"},
+    };
+    for (size_t i = 0; i < sizeof answers / sizeof *answers; i++) {
+        enum leader_question question;
+        set_answer(scene, answers[i].status, answers[i].body);
+        EACH_QUESTION(question) assert_unknown(scene, question, answers[i].words);
+    }
+}
+
+static void answer__is_bounded(void **state)
+{
+    struct scene *scene = *state;
+    enum { LONG = 2 << 20 };
+    char *body = malloc(LONG);
+    enum leader_question question;
+    assert_non_null(body);
+    memset(body, ' ', LONG);
+    set_answer_of(scene, "200 OK", body, LONG);
+    EACH_QUESTION(question) assert_unknown(scene, question, "too long");
+    set_answer(scene, "200 OK", "");
+    free(body);
+}
+
+static void answer__without_a_server_names_the_member(void **state)
+{
+    struct scene *scene = *state;
+    shutdown(scene->server.listening, SHUT_RDWR);
+    assert_unknown(scene, LEADER_TEST, scene->url);
+}
+
+/* A gateway that drops unknown fields, as etcd's does, would carry out anything. */
+static void test__refuses_what_ignores_conditions(void **state)
+{
+    struct scene *scene = *state;
+    set_answer(scene, "200 OK", "{\"header\":{\"revision\":\"5\"},\"succeeded\":true}");
+    const struct etcd_answer answer = ask(scene, LEADER_TEST);
+    assert_int_equal(answer.answer.outcome, LEADER_REFUSED);
+    assert_non_null(strstr(answer.error.text, "whose condition is false"));
+    assert_non_null(strstr(scene->server.asked, "POST /v3/kv/txn "));
+    const char *failure = strstr(scene->server.asked, "\"failure\"");
+    const char *put = strstr(scene->server.asked, "request_put");
+    assert_true(failure && put > failure); /* so it would not have been carried out */
+}
+
+static void test__wants_all_that_it_asked_for(void **state)
+{
+    struct scene *scene = *state;
+    static const char *const bodies[] = {
+        "{}",
+        "{\"responses\":7}",
+        "{\"responses\":[{\"response_range\":{}}]}",
+        "{\"responses\":[{\"response_range\":{\"kvs\":7}}]}",
+        "{\"responses\":[{\"response_range\":{\"kvs\":[7]}}]}",
+        "{\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":\"YQ==\"}]}}]}",
+        "{\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":\"Y!==\",\"create_revision\":"
+        "\"1\"}]}}]}",
+        "{\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":\"YQ==\",\"create_revision\":"
+        "\"-1\"}]}}]}",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        set_answer(scene, "200 OK", bodies[i]);
+        assert_unknown(scene, LEADER_TEST, "lacks what was asked for");
+    }
+}
+
+static void lease__is_read_strictly(void **state)
+{
+    struct scene *scene = *state;
+    static const char *const bodies[] = {
+        "{}",
+        "{\"ID\":\"78\",\"TTL\":\"5\"}",
+        "{\"ID\":77,\"TTL\":\"5\"}",
+        "{\"ID\":\"77\",\"TTL\":5}",
+        "{\"ID\":\"77\",\"TTL\":\"-5\"}",
+        "{\"ID\":\"77\",\"TTL\":\"5s\"}",
+        "{\"ID\":\"77\",\"TTL\":\"9223372036854775807\"}",
+        "{\"ID\":\"77\",\"TTL\":\"18446744073709551617\"}",
+        "{\"result\":[]}",
+        "{\"result\":{\"ID\":\"78\",\"TTL\":\"5\"}}",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        set_answer(scene, "200 OK", bodies[i]);
+        assert_unknown(scene, LEADER_GRANT, "lease");
+        assert_unknown(scene, LEADER_KEEPALIVE, "lease");
+    }
+    set_answer(scene, "200 OK", "{\"ID\":\"77\",\"TTL\":\"5\"}");
+    assert_int_equal(ask(scene, LEADER_GRANT).answer.ttl_ms, 5000);
+    set_answer(scene, "200 OK", "{\"result\":{\"ID\":\"77\",\"TTL\":\"6\"}}\n");
+    assert_int_equal(ask(scene, LEADER_KEEPALIVE).answer.ttl_ms, 6000);
+    set_answer(scene, "200 OK", "{\"result\":{\"ID\":\"77\"}}\n");
+    assert_int_equal(ask(scene, LEADER_KEEPALIVE).answer.outcome, LEADER_GONE);
+}
+
+#define HOLDER(value, rest)                                                                        \
+    "{\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":\"YQ==\",\"value\":\"" value           \
+    "\",\"create_revision\":\"9\"" rest "}]}}]}"
+
+static void campaign__is_read_strictly(void **state)
+{
+    struct scene *scene = *state;
+    static const char *const bodies[] = {
+        "{}",
+        "{\"succeeded\":true}",
+        "{\"succeeded\":true,\"header\":{\"revision\":7}}",
+        "{\"succeeded\":\"true\",\"header\":{\"revision\":\"7\"}}",
+        HOLDER("e30=", ""), /* without a lease it would lead for ever */
+        HOLDER("e30=", ",\"lease\":\"x\""),
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        set_answer(scene, "200 OK", bodies[i]);
+        assert_unknown(scene, LEADER_CAMPAIGN, "does not say who leads");
+    }
+    set_answer(scene, "200 OK", "{\"succeeded\":true,\"header\":{\"revision\":\"7\"}}");
+    struct etcd_answer answer = ask(scene, LEADER_CAMPAIGN);
+    assert_int_equal(answer.answer.holder, 77);
+    assert_int_equal(answer.answer.holder_revision, 7);
+    /* {"url":"http://a"}, {"url":"http://a b"}, no JSON: a leader all the same. */
+    static const char *const urls[][2] = {
+        {HOLDER("eyJ1cmwiOiJodHRwOi8vYSJ9", ",\"lease\":\"5\""), "http://a"},
+        {HOLDER("eyJ1cmwiOiJodHRwOi8vYSBiIn0=", ",\"lease\":\"5\""), ""},
+        {HOLDER("e3s=", ",\"lease\":\"5\""), ""},
+        {HOLDER("", ",\"lease\":\"5\""), ""},
+    };
+    for (size_t i = 0; i < sizeof urls / sizeof *urls; i++) {
+        set_answer(scene, "200 OK", urls[i][0]);
+        answer = ask(scene, LEADER_CAMPAIGN);
+        assert_int_equal(answer.answer.outcome, LEADER_OK);
+        assert_int_equal(answer.answer.holder, 5);
+        assert_int_equal(answer.answer.holder_revision, 9);
+        assert_string_equal(answer.holder_url, urls[i][1]);
+    }
+}
+
+static void lease__that_is_not_there_is_gone(void **state)
+{
+    struct scene *scene = *state;
+    set_answer(scene, "404 Not Found",
+               "{\"error\":\"etcdserver: requested lease not found\",\"code\":5}");
+    assert_int_equal(ask(scene, LEADER_KEEPALIVE).answer.outcome, LEADER_GONE);
+    assert_int_equal(ask(scene, LEADER_CAMPAIGN).answer.outcome, LEADER_GONE);
+    assert_int_equal(ask(scene, LEADER_RESIGN).answer.outcome, LEADER_GONE);
+    assert_unknown(scene, LEADER_TEST, "lease not found");
+}
+
+/* B8 */
+static void login__sends_its_password_nowhere_else(void **state)
+{
+    struct scene *scene = *state;
+    etcd_close(scene->etcd);
+    scene->etcd = open_etcd(scene, "mcastd");
+    set_answer(scene, "400 Bad Request",
+               "{\"error\":\"etcdserver: authentication failed, invalid user ID or password\","
+               "\"code\":3}");
+    assert_unknown(scene, LEADER_TEST, "cannot log in to etcd as mcastd");
+    assert_non_null(strstr(scene->server.asked, "POST /v3/auth/authenticate "));
+    assert_non_null(strstr(scene->server.asked, "\"open sesame\""));
+    set_answer(scene, "200 OK", "{\"token\":\"a\\r\\nb\"}");
+    assert_unknown(scene, LEADER_TEST, "gives no token");
+    set_answer(scene, "200 OK", "{\"token\":\"t.1\",\"ID\":\"77\",\"TTL\":\"5\"}");
+    assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
+    assert_non_null(strstr(scene->server.asked, "\r\nAuthorization: t.1\r\n"));
+    assert_null(strstr(scene->server.asked, "sesame"));
+    assert_int_equal(scene->server.requests, 2);
+    assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
+    assert_int_equal(scene->server.requests, 3);
+    set_answer(scene, "401 Unauthorized",
+               "{\"error\":\"etcdserver: invalid auth token\",\"code\":16}");
+    assert_unknown(scene, LEADER_GRANT, "invalid auth token");
+    assert_int_equal(scene->server.requests, 2); /* the question, and a new login */
+}
+
+static void open__refuses_what_cannot_work(void **state)
+{
+    struct scene *scene = *state;
+    struct error err = {0};
+    const char *urls[] = {scene->url};
+    const struct etcd_options good = {.endpoints = urls,
+                                      .endpoint_count = 1,
+                                      .prefix = "/p",
+                                      .key_file = scene->key_file,
+                                      .advertise = "unix:/run/b",
+                                      .lease_ms = 2000};
+    struct etcd *etcd = etcd_open(&good, &err);
+    assert_non_null(etcd);
+    static const char *const wrong[] = {"m1:2379",       "ftp://m1",     "https://", "http://a b",
+                                        "http://u@m1:1", "http://m1/?x", ""};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        urls[0] = wrong[i];
+        assert_null(etcd_open(&good, &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+        assert_int_equal(etcd_change(etcd, &good, &err), ERROR_INVALID);
+    }
+    urls[0] = scene->url;
+    static const char *const prefixes[] = {"", "p", "/p/", "/", "/a b", "/\xc3\xa4"};
+    struct etcd_options other;
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++) {
+        other = good;
+        other.prefix = prefixes[i];
+        assert_null(etcd_open(&other, &err));
+        assert_int_equal(err.code, ERROR_INVALID);
+    }
+    other = good;
+    other.key_file = "/nonexistent/state.key";
+    assert_null(etcd_open(&other, &err));
+    assert_int_equal(err.code, ERROR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "copy that of the other brokers"));
+    other = good;
+    other.ca = "/nonexistent/ca.pem";
+    assert_null(etcd_open(&other, &err));
+    other = good;
+    other.user = "mcastd";
+    other.password_file = scene->password_file;
+    assert_int_equal(etcd_change(etcd, &other, &err), 0);
+    assert_int_equal(chmod(scene->password_file, 0644), 0);
+    assert_int_equal(etcd_change(etcd, &other, &err), ERROR_REFUSED);
+    assert_null(strstr(err.text, "sesame"));
+    etcd_close(etcd);
+    etcd_close(NULL);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+UNIT_MAIN(TEST(answer__that_is_not_etcds_says_nothing), TEST(answer__is_bounded),
+          TEST(answer__without_a_server_names_the_member),
+          TEST(test__refuses_what_ignores_conditions), TEST(test__wants_all_that_it_asked_for),
+          TEST(lease__is_read_strictly), TEST(campaign__is_read_strictly),
+          TEST(lease__that_is_not_there_is_gone), TEST(login__sends_its_password_nowhere_else),
+          TEST(open__refuses_what_cannot_work))
