@@ -159,18 +159,12 @@ void leading_put_numbers(const struct leading *leading, struct wire *wire, uint6
                          const struct record *counters)
 {
     const struct key seq = key_named(leading->etcd->prefix, "/seq");
-    const struct key key = key_of(leading->etcd->prefix, counters);
     char text[COMMIT_TEXT_SIZE];
     etcd_sequence(text, leading->guard.lease, commit);
     wire_put(wire, &seq, text, strlen(text), 0);
-    if (counters->u.counters.last_number == leading->counters.u.counters.last_number &&
-        counters->u.counters.last_seq == leading->counters.u.counters.last_seq)
-        return;
-    json_t *object = memory_must(recordjson_write(&leading->json, counters));
-    char *value = memory_must(json_dumps(object, JSON_COMPACT));
-    wire_put(wire, &key, value, strlen(value), 0);
-    free(value);
-    json_decref(object);
+    if (counters->u.counters.last_number > leading->counters.u.counters.last_number ||
+        counters->u.counters.last_seq > leading->counters.u.counters.last_seq)
+        changes_put(wire, leading->etcd->prefix, &leading->json, counters);
 }
 
 static struct record raised(const struct record *counters, const struct batch *batch)
