@@ -122,12 +122,6 @@ void wire_if_created(struct wire *wire, const struct key *key, const struct key 
              revision);
 }
 
-void wire_if_there(struct wire *wire, const struct key *key)
-{
-    begin(wire, "{", key, NULL);
-    wire_add(wire, ",\"target\":\"CREATE\",\"result\":\"GREATER\",\"create_revision\":\"0\"}");
-}
-
 void wire_if_value(struct wire *wire, const struct key *key, const char *value)
 {
     begin(wire, "{", key, NULL);
