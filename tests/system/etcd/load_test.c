@@ -307,6 +307,7 @@ static void redo__that_is_marked_is_never_begun_anew(void **state)
         const struct record record = event(seq, 1);
         batch_add(batch, &record);
     }
+    tcpproxy_delay(proxy, 20); /* so that parts are left when the alarm is on */
     store_commit(broker.store, batch, note_outcome, &outcome);
     assert_true(await(is_marked, NULL, AWAIT_DEADLINE_MS));
     set_alarm(true);
@@ -314,6 +315,7 @@ static void redo__that_is_marked_is_never_begun_anew(void **state)
     store_dispatch(broker.store);
     assert_int_equal(outcome.result.code, ERROR_FULL);
     set_alarm(false);
+    tcpproxy_delay(proxy, 0);
 
     struct sending sending = {proxy, broker.store, SOME};
     sending.bytes += tcpproxy_passed(proxy, TCPPROXY_TO_SERVER);
