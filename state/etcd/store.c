@@ -46,8 +46,8 @@ int leading_retry(struct leading *leading, const char *path, struct wire *wire, 
             return 0;
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
-        if (tries % leading->gateway.access->count == 0) /* it may take them longer */
-            try_ms *= 2;
+        if (tries % leading->gateway.access->count == 0 && try_ms < left_ms)
+            try_ms *= 2; /* it may take them longer */
     }
     return end_leading(leading, err, "another broker leads");
 }

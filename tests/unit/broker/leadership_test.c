@@ -97,6 +97,7 @@ static void standby__knows_who_leads(void **state)
     assert_true(facts->lease_age_ms >= 0);
     assert_int_equal(facts->unreachable_ms, -1);
     assert_int_equal(facts->answered, 3);
+    assert_int_equal(facts->took_us, 1000);
     assert_true(leadership_holds(stand->leadership)); /* it acts as nothing */
     answer(stand, LEADER_CAMPAIGN, LEADER_OK, 0, "");
     assert_string_equal(leadership_facts(stand->leadership)->leader, "");
