@@ -123,7 +123,8 @@ static const struct refusal {
 } refusals[] = {
     {3, "too large", GATEWAY_TOO_LARGE},
     {3, "too many operations", GATEWAY_TOO_LARGE},
-    {3, NULL, GATEWAY_REFUSED}, /* an argument */
+    {3, "auth store is old", GATEWAY_UNKNOWN}, /* of a JWT, for good: another login is needed */
+    {3, NULL, GATEWAY_REFUSED},                /* an argument */
     {5, NULL, GATEWAY_NOT_FOUND},
     {7, NULL, GATEWAY_REFUSED}, /* no permission */
     {8, "space exceeded", GATEWAY_NO_SPACE},
@@ -152,16 +153,17 @@ static void copy_words(char out[static WORDS_SIZE], const char *text)
     out[length] = '\0';
 }
 
-/* {"error":"words","code":N}, or as a stream's {"error":{"message":"words","grpc_code":N}}. */
+/* {"error":"words","code":N}, or as a stream's {"error":{"message":"words","grpc_code":N}}; of etcd
+ * 3.6 {"message":"words","code":N}, or that as "error". */
 static bool read_error(json_t *body, json_int_t *rpc, const char **words)
 {
-    json_t *error = json_object_get(body, "error");
-    if (!error)
+    const json_t *error = json_object_get(body, "error"), *code;
+    const json_t *told = json_is_object(error) ? error : body;
+    if (!error && !json_object_get(body, "message"))
         return false;
-    const bool nested = json_is_object(error);
-    *words = json_string_value(nested ? json_object_get(error, "message") : error);
-    *rpc = json_integer_value(nested ? json_object_get(error, "grpc_code")
-                                     : json_object_get(body, "code"));
+    code = json_object_get(told, "grpc_code");
+    *rpc = json_integer_value(code ? code : json_object_get(told, "code"));
+    *words = json_string_value(json_is_string(error) ? error : json_object_get(told, "message"));
     if (!*words)
         *words = "an error without words";
     return true;

@@ -27,6 +27,7 @@ struct leading {
     struct record counters;    /* as they are kept */
     _Atomic int64_t deadline_ms;
     int64_t try_ms;
+    char cluster[24];  /* whose members are asked, as etcd names it; "": none has answered yet */
     size_t part_bytes; /* of operations' text in a transaction: less after etcd refused one */
     bool deposed;
     bool marked; /* the last batch is in whole parts, which are not all carried out */
@@ -62,7 +63,8 @@ void leading_put_counters(const struct leading *leading, struct wire *wire,
 int leading_carry_out(struct leading *leading, struct wire *wire, struct error *err);
 
 /* Sends what was written to be read, and releases the wire. 0 with the answer, to be released; 1:
- * it is too long for that many records; or as leading_retry, and ERROR_IO. */
+ * it is too long for that many records; or as leading_retry, and ERROR_IO. What is read has no
+ * guard, so all of it must be of one cluster. */
 int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
                  struct error *err);
 

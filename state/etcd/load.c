@@ -22,6 +22,15 @@ enum {
 
 /* ---- the thread ---- */
 
+static bool same_cluster(struct leading *leading, const json_t *body)
+{
+    const json_t *header = json_object_get(body, "header");
+    const char *cluster = json_string_value(json_object_get(header, "cluster_id"));
+    if (cluster && leading->cluster[0] == '\0')
+        (void)snprintf(leading->cluster, sizeof leading->cluster, "%s", cluster);
+    return cluster && strcmp(cluster, leading->cluster) == 0;
+}
+
 int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
                  struct error *err)
 {
@@ -34,8 +43,13 @@ int leading_read(struct leading *leading, const char *path, struct wire *wire, j
     if (code < 0)
         return code;
     *body = reply.body;
-    if (reply.end == GATEWAY_ANSWERED)
+    if (reply.end == GATEWAY_ANSWERED && same_cluster(leading, reply.body))
         return 0;
+    if (reply.end == GATEWAY_ANSWERED)
+        return error_set(err, ERROR_IO,
+                         "cannot read %s: %s is no member of the cluster that was asked before: "
+                         "correct [state] endpoints",
+                         leading->etcd->name, reply.asked);
     (void)error_set(err, reply.end == GATEWAY_COMPACTED ? ERROR_NOT_LEADER : ERROR_IO,
                     "cannot read %s: %s%s", leading->etcd->name, reply.error.text,
                     reply.end == GATEWAY_COMPACTED

@@ -391,6 +391,45 @@ static void redo__carries_out_no_other_operations(void **state)
     assert_int_equal(etcdcluster_count(cluster, PREFIX "/event/"), 1);
 }
 
+/* One endpoint names a member of another cluster, by mistake, and is asked while the others do not
+ * answer: that the ledger is not there must not be taken for one that is empty. */
+static void load__reads_no_other_cluster(void **state)
+{
+    enum { MORE_REVISIONS = 40 };
+    struct scene *scene = *state;
+    struct etcdcluster *ample = cluster;
+    struct error err = {0};
+    struct etcdcluster *other = etcdcluster_create(&(struct etcdcluster_options){0});
+    struct etcdcluster *ours = etcdcluster_create(&(struct etcdcluster_options){0});
+    struct tcpproxy *proxy = ours ? tcpproxy_create(etcdcluster_port(ours, 0)) : NULL;
+    char url[64];
+    assert_true(other && ours && proxy);
+    for (int i = 0; i < MORE_REVISIONS; i++)
+        assert_int_equal(etcdcluster_put(other, "/other", "x"), 0);
+    cluster = ours;
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", tcpproxy_port(proxy));
+    struct etcd_options options = options_of(PREFIX, scene->key_file);
+    options.endpoints = (const char *const[]){url, etcdcluster_url(other, 0)};
+    options.endpoint_count = 2;
+    struct broker broker = broker_of(&options, ++last_lease);
+    broker_load(&broker);
+    COMMIT(broker.store, reservation(1, "f1"));
+    store_close(broker.store);
+    assert_outcome(ask(broker.etcd, LEADER_RESIGN, broker.lease), LEADER_OK);
+    broker_lead(&broker, ++last_lease);
+    assert_int_equal(store_load(broker.store, ignore_record, NULL, &err), 1);
+    await_readable(broker.store); /* the first look is made; no page was asked for */
+    tcpproxy_reset(proxy, true);
+    assert_int_equal(load_all(broker.store, ignore_record, NULL, &err), ERROR_IO);
+    assert_non_null(strstr(err.text, "is no member of the cluster that was asked before"));
+    assert_non_null(strstr(err.text, etcdcluster_url(other, 0)));
+    broker_close(&broker);
+    tcpproxy_destroy(proxy);
+    etcdcluster_destroy(ours);
+    etcdcluster_destroy(other);
+    cluster = ample;
+}
+
 /* ---- what no broker wrote ---- */
 
 static void load__refuses_what_is_damaged(void **state)
@@ -509,8 +548,8 @@ static void load__ends_when_its_revision_is_compacted(void **state)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(load__gives_what_sqlite_gives),
            TEST(redo__carries_out_all_of_a_large_commit), TEST(redo__is_all_or_nothing),
            TEST(redo__that_comes_late_again_does_nothing),
-           TEST(redo__that_is_marked_is_never_begun_anew), TEST(redo__without_its_mark_is_deleted),
-           TEST(redo__carries_out_no_other_operations), TEST(load__refuses_what_is_damaged),
-           TEST(load__opens_tokens_where_they_were_sealed),
+           TEST(redo__that_is_marked_is_never_begun_anew), TEST(load__reads_no_other_cluster),
+           TEST(redo__without_its_mark_is_deleted), TEST(redo__carries_out_no_other_operations),
+           TEST(load__refuses_what_is_damaged), TEST(load__opens_tokens_where_they_were_sealed),
            TEST(load__ends_when_another_broker_leads),
            TEST(load__ends_when_its_revision_is_compacted))

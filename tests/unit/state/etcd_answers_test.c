@@ -209,6 +209,11 @@ static void answer__that_is_not_etcds_says_nothing(void **state)
         {"200 OK", "{\"error\":{\"grpc_code\":14,\"http_code\":503,\"message\":\"etcd is off\"}}",
          "etcd is off"},
         {"200 OK", "{\"error\":{\"grpc_code\":\"x\"}}", "without words"},
+        {"503 Service Unavailable",
+         "{\"code\":14,\"message\":\"etcdserver: no leader\",\"details\":[]}", "no leader"},
+        {"200 OK", "{\"error\":{\"code\":14,\"message\":\"etcd is off\",\"details\":[]}}",
+         "etcd is off"},
+        {"500 Oops", "{\"message\":7}", "without words"},
         {"500 Oops", "{\"error\":[1],\"code\":5.5}", "without words"},
         {"500 Oops", "{\"error\":\"a\\u0007\\u00e4\\n\",\"code\":2}", "a????"},
         {"400 Bad Request", "{\"error\":\"etcdserver: user name is empty\",\"code\":3}",
@@ -354,6 +359,13 @@ static void lease__that_is_not_there_is_gone(void **state)
     assert_int_equal(ask(scene, LEADER_CAMPAIGN).answer.outcome, LEADER_GONE);
     assert_int_equal(ask(scene, LEADER_RESIGN).answer.outcome, LEADER_GONE);
     assert_unknown(scene, LEADER_TEST, "lease not found");
+    /* Of etcd 3.6. */
+    set_answer(scene, "404 Not Found",
+               "{\"code\":5,\"message\":\"etcdserver: requested lease not found\",\"details\":[]}");
+    assert_int_equal(ask(scene, LEADER_CAMPAIGN).answer.outcome, LEADER_GONE);
+    set_answer(scene, "200 OK",
+               "{\"error\":{\"code\":5,\"message\":\"etcdserver: requested lease not found\"}}");
+    assert_int_equal(ask(scene, LEADER_KEEPALIVE).answer.outcome, LEADER_GONE);
 }
 
 /* B8 */
@@ -381,6 +393,25 @@ static void login__sends_its_password_nowhere_else(void **state)
                "{\"error\":\"etcdserver: invalid auth token\",\"code\":16}");
     assert_unknown(scene, LEADER_GRANT, "invalid auth token");
     assert_int_equal(scene->server.requests, 2); /* the question, and a new login */
+}
+
+/* A JWT says which rights were in force when it was made: after any change of them etcd refuses it,
+ * but not as one that it does not know. */
+static void login__is_made_again_after_rights_changed(void **state)
+{
+    struct scene *scene = *state;
+    etcd_close(scene->etcd);
+    scene->etcd = open_etcd(scene, "mcastd");
+    set_answer(scene, "200 OK", "{\"token\":\"t.1\",\"ID\":\"77\",\"TTL\":\"5\"}");
+    assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
+    set_answer(scene, "400 Bad Request",
+               "{\"error\":\"etcdserver: revision of auth store is old\",\"code\":3}");
+    assert_unknown(scene, LEADER_GRANT, "auth store is old");
+    assert_int_equal(scene->server.requests, 1);
+    set_answer(scene, "200 OK", "{\"token\":\"t.2\",\"ID\":\"77\",\"TTL\":\"5\"}");
+    assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
+    assert_non_null(strstr(scene->server.asked, "\r\nAuthorization: t.2\r\n"));
+    assert_int_equal(scene->server.requests, 2);
 }
 
 static void open__refuses_what_cannot_work(void **state)
@@ -438,4 +469,4 @@ UNIT_MAIN(TEST(answer__that_is_not_etcds_says_nothing), TEST(answer__is_bounded)
           TEST(test__refuses_what_ignores_conditions), TEST(test__wants_all_that_it_asked_for),
           TEST(lease__is_read_strictly), TEST(campaign__is_read_strictly),
           TEST(lease__that_is_not_there_is_gone), TEST(login__sends_its_password_nowhere_else),
-          TEST(open__refuses_what_cannot_work))
+          TEST(login__is_made_again_after_rights_changed), TEST(open__refuses_what_cannot_work))
