@@ -289,6 +289,25 @@ static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *an
     return LEADER_OK;
 }
 
+/* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
+static bool key_is_gone(struct etcd *etcd)
+{
+    struct wire wire;
+    struct wire_kv kv;
+    const struct key leader = key_named(etcd->prefix, "/leader");
+    wire_start(&wire);
+    wire_list(&wire, "{\"success\":[");
+    wire_range(&wire, &leader, NULL, 1);
+    wire_add(&wire, "]}");
+    const struct gateway_reply reply = post(etcd, "/v3/kv/txn", &wire);
+    const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
+    const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
+    if (found == 1)
+        wire_kv_release(&kv);
+    json_decref(reply.body);
+    return gone;
+}
+
 static int64_t now_us(void)
 {
     struct timespec now;
@@ -306,5 +325,10 @@ void etcd_answer(struct etcd *etcd)
     (void)snprintf(answer->member, sizeof answer->member, "%s", reply.asked);
     answer->answer.outcome = judge(etcd, answer, &reply);
     answer->took_us = now_us() - began_us;
+    if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease)
+        etcd->held = answer->answer.holder;
+    if (answer->answer.outcome == LEADER_OK && etcd->ask.question == LEADER_KEEPALIVE &&
+        etcd->held == etcd->ask.lease && key_is_gone(etcd))
+        answer->answer.outcome = LEADER_GONE;
     json_decref(reply.body);
 }

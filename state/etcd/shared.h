@@ -27,6 +27,7 @@ struct etcd {
     struct gateway gateway;
     bool asked;
     struct leader_ask ask;
+    uint64_t held; /* the lease that the leader key was won with; 0: none */
     int64_t try_ms;
     struct etcd_answer answer;
 };

@@ -294,10 +294,34 @@ static void login__is_made_again_when_a_member_forgot_it(void **state)
     cluster = plain;
 }
 
+/* Its lease lives on: without this both it and the next one would lead until its next commit. */
+static void keepalive__of_who_lost_the_leader_key_says_so(void **state)
+{
+    struct scene *scene = *state;
+    struct plainhttp_reply reply;
+    struct broker broker = broker_of(&scene->options, 401);
+    assert_outcome(ask(broker.etcd, LEADER_KEEPALIVE, 401), LEADER_OK);
+    /* /mcastd/elcap/leader */
+    assert_int_equal(etcdcluster_call(cluster, 0, "/v3/kv/deleterange",
+                                      "{\"key\":\"L21jYXN0ZC9lbGNhcC9sZWFkZXI=\"}", &reply),
+                     200);
+    plainhttp_reply_release(&reply);
+    assert_outcome(ask(broker.etcd, LEADER_KEEPALIVE, 401), LEADER_GONE);
+    struct broker next = broker_of(&scene->options, 402);
+    assert_outcome(ask(broker.etcd, LEADER_KEEPALIVE, 401), LEADER_GONE);
+    assert_outcome(ask(next.etcd, LEADER_KEEPALIVE, 402), LEADER_OK);
+    assert_outcome(ask(scene->etcd, LEADER_GRANT, 403), LEADER_OK); /* a standby has no key */
+    assert_outcome(ask(scene->etcd, LEADER_CAMPAIGN, 403), LEADER_OK);
+    assert_outcome(ask(scene->etcd, LEADER_KEEPALIVE, 403), LEADER_OK);
+    broker_close(&broker);
+    broker_close(&next);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(test__makes_a_ledger_of_an_empty_prefix),
            TEST(test__refuses_a_prefix_with_other_keys),
            TEST(test__refuses_a_ledger_that_is_not_its_own), TEST(campaign__has_one_winner),
            TEST(question__that_failed_goes_to_the_next_member),
-           TEST(close__waits_for_the_question_at_most), TEST(tls__is_mutual),
+           TEST(close__waits_for_the_question_at_most),
+           TEST(keepalive__of_who_lost_the_leader_key_says_so), TEST(tls__is_mutual),
            TEST(login__is_made_again_when_a_member_forgot_it))
