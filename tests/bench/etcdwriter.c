@@ -126,6 +126,7 @@ static struct writer *create(struct etcdcluster *cluster, const struct etcdwrite
     writer->options = options;
     snprintf(writer->url, sizeof writer->url, "%s/v3/kv/txn", etcdcluster_url(cluster, 0));
     curl_easy_setopt(writer->easy, CURLOPT_URL, writer->url);
+    curl_easy_setopt(writer->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(writer->easy, CURLOPT_HTTPHEADER, &headers);
     curl_easy_setopt(writer->easy, CURLOPT_WRITEFUNCTION, on_answer);
     curl_easy_setopt(writer->easy, CURLOPT_WRITEDATA, writer);

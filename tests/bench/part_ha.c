@@ -62,7 +62,8 @@ struct stage {
     struct brokers brokers;
     char lines[LINES_SIZE];
     struct mcast *handle;
-    size_t jobs; /* that were reserved and are there */
+    size_t jobs;       /* that were reserved and are there */
+    size_t value_size; /* of a record, on average: a reserve writes a reservation and its event */
 };
 
 /* ---- the stage ---- */
@@ -251,17 +252,20 @@ static int written_until_now(struct stage *stage, unsigned leader, struct writte
     return out->commits < 0 || out->records < 0 ? -1 : 0;
 }
 
-/* Of a record, on average: a reserve writes a reservation and its event. */
-static size_t value_size(struct stage *stage)
+static int note_value_size(struct stage *stage)
 {
     char *reservation =
         etcdcluster_get(stage->cluster, "/mcastd/test/reservation/0000000000000001");
     char *event = etcdcluster_get(stage->cluster, "/mcastd/test/event/0000000000000001");
-    const size_t size = reservation && event ? (strlen(reservation) + strlen(event)) / 2 : 0;
+    const bool there = reservation && event;
 
+    if (there)
+        stage->value_size = (strlen(reservation) + strlen(event)) / 2;
+    else
+        fprintf(stderr, "etcd lacks the first reservation, or its event\n");
     free(reservation);
     free(event);
-    return size;
+    return there ? 0 : -1;
 }
 
 struct rate {
@@ -292,12 +296,8 @@ static int measure_rate(struct stage *stage, unsigned connections, size_t first,
     const struct etcdwriter_options options = {
         .certificates = stage->certificates,
         .puts = (size_t)((after.records - before.records) / commits + 0.5) + 1, /* the counters */
-        .value_size = value_size(stage),
+        .value_size = stage->value_size,
         .count = (size_t)commits};
-    if (options.value_size == 0) {
-        fprintf(stderr, "etcd lacks the first reservation, or its event\n");
-        return -1;
-    }
     return etcdwriter_run(stage->cluster, &options, &out->bare);
 }
 
@@ -345,7 +345,7 @@ static int measure_rates(struct stage *stage)
 
     load.first = WARM_UP_FIRST;
     load.count = bench->warm_up / 4;
-    if (load_run(&load, &warmed) < 0)
+    if (load_run(&load, &warmed) < 0 || note_value_size(stage) < 0)
         return -1;
     for (unsigned i = 0; i < turns; i++) {
         if (measure_rate(stage, 64, i * many, many, &rate) < 0)
