@@ -29,6 +29,7 @@ struct leading {
     int64_t try_ms;
     size_t part_bytes; /* of operations' text in a transaction: less after etcd refused one */
     bool deposed;
+    bool marked; /* the last batch is in whole parts, which are not all carried out */
 
     /* Loading: of the thread while it fetches, else the owner's. */
     bool loading;

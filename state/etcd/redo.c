@@ -78,7 +78,10 @@ int redo_commit(struct leading *leading, const struct changes *changes,
     }
     if (code == 0)
         code = write_mark(leading, commit, counters, err);
-    return code ? code : redo_finish(leading, err);
+    if (code < 0)
+        return code;
+    leading->marked = true;
+    return redo_finish(leading, err);
 }
 
 /* ---- carrying out ---- */
@@ -189,5 +192,6 @@ int redo_finish(struct leading *leading, struct error *err)
     do
         code = redo_step(leading, err);
     while (code == 1);
+    leading->marked = leading->marked && code < 0;
     return code;
 }

@@ -46,8 +46,8 @@ int leading_retry(struct leading *leading, const char *path, struct wire *wire, 
             return 0;
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
-        if (tries % leading->gateway.access->count == 0) /* it may take them longer */
-            try_ms *= 2;
+        if (tries % leading->gateway.access->count == 0 && try_ms < left_ms)
+            try_ms *= 2; /* it may take them longer */
     }
     return end_leading(leading, err, "another broker leads");
 }
@@ -151,15 +151,9 @@ int leading_carry_out(struct leading *leading, struct wire *wire, struct error *
 void leading_put_counters(const struct leading *leading, struct wire *wire,
                           const struct record *counters)
 {
-    const struct key key = key_of(leading->etcd->prefix, counters);
-    if (counters->u.counters.last_number == leading->counters.u.counters.last_number &&
-        counters->u.counters.last_seq == leading->counters.u.counters.last_seq)
-        return;
-    json_t *object = memory_must(recordjson_write(&leading->json, counters));
-    char *value = memory_must(json_dumps(object, JSON_COMPACT));
-    wire_put(wire, &key, value, strlen(value), 0);
-    free(value);
-    json_decref(object);
+    if (counters->u.counters.last_number > leading->counters.u.counters.last_number ||
+        counters->u.counters.last_seq > leading->counters.u.counters.last_seq)
+        changes_put(wire, leading->etcd->prefix, &leading->json, counters);
 }
 
 static struct record raised(const struct record *counters, const struct batch *batch)
@@ -192,8 +186,14 @@ static int write_batch(struct store *store, const struct batch *batch, struct er
     struct leading *leading = (struct leading *)store;
     const struct record counters = raised(&leading->counters, batch);
     struct changes changes;
+    int code;
+    if (leading->marked) { /* this batch is: it was given back because carrying it out failed */
+        code = redo_finish(leading, err);
+        leading->counters = code == 0 ? counters : leading->counters;
+        return code;
+    }
     changes_init(&changes, leading->etcd->prefix, &leading->json, batch);
-    int code = commit_changes(leading, &changes, &counters, err);
+    code = commit_changes(leading, &changes, &counters, err);
     while (code == ERROR_INVALID && leading->part_bytes > PART_BYTES_MIN) {
         leading->part_bytes /= 2;
         code = commit_changes(leading, &changes, &counters, err);

@@ -82,7 +82,7 @@ all_run() {
 
 # ask HOST PATH BODY: a call as the broker makes it, with the page's certificate of one.
 ask() {
-    curl -sS --fail-with-body --max-time 10 --cacert "$dir/ca.pem" --cert "$dir/m1-broker.pem" --key "$dir/m1-broker.key" \
+    curl -sS --fail-with-body --max-time 60 --cacert "$dir/ca.pem" --cert "$dir/m1-broker.pem" --key "$dir/m1-broker.key" \
         ${token:+-H "Authorization: $token"} "https://localhost:${client[$1]}$2" -d "$3"
 }
 

@@ -15,6 +15,7 @@ enum { BROKERS_MAX = 3 };
 struct brokers {
     struct etcdcluster *cluster;
     char folder[FOLDER_PATH_SIZE];
+    const char *lease;                      /* "2s" */
     const char *lines;                      /* further ones of [state]; "" */
     struct process *processes[BROKERS_MAX]; /* NULL: does not run */
     struct plainhttp *clients[BROKERS_MAX];
