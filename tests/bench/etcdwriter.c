@@ -180,7 +180,8 @@ static int measure(struct writer *writer, struct etcdwriter_result *out)
     out->cpu_us = (double)(cpu_ns() - computed) / 1e3 / (double)count;
     if (result == 0) {
         qsort(times_ns, count, sizeof *times_ns, by_size);
-        out->median_us = (double)times_ns[count / 2] / 1e3;
+        const int64_t median_ns = times_ns[count / 2];
+        out->median_us = (double)median_ns / 1e3;
     }
     free(times_ns);
     return result;
