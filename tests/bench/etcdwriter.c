@@ -126,6 +126,7 @@ static struct writer *create(struct etcdcluster *cluster, const struct etcdwrite
     writer->options = options;
     snprintf(writer->url, sizeof writer->url, "%s/v3/kv/txn", etcdcluster_url(cluster, 0));
     curl_easy_setopt(writer->easy, CURLOPT_URL, writer->url);
+    curl_easy_setopt(writer->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     curl_easy_setopt(writer->easy, CURLOPT_HTTPHEADER, &headers);
     curl_easy_setopt(writer->easy, CURLOPT_WRITEFUNCTION, on_answer);
     curl_easy_setopt(writer->easy, CURLOPT_WRITEDATA, writer);
@@ -179,7 +180,8 @@ static int measure(struct writer *writer, struct etcdwriter_result *out)
     out->cpu_us = (double)(cpu_ns() - computed) / 1e3 / (double)count;
     if (result == 0) {
         qsort(times_ns, count, sizeof *times_ns, by_size);
-        out->median_us = (double)times_ns[count / 2] / 1e3;
+        const int64_t median_ns = times_ns[count / 2];
+        out->median_us = (double)median_ns / 1e3;
     }
     free(times_ns);
     return result;

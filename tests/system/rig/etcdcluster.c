@@ -352,6 +352,11 @@ static void take_options(struct etcdcluster *cluster, const struct etcdcluster_o
     folder_path(cluster->args.client_key, TEXT_SIZE, options->certificates, "client.key");
 }
 
+bool etcdcluster_possible(void)
+{
+    return access(ETCD, X_OK) == 0;
+}
+
 struct etcdcluster *etcdcluster_create(const struct etcdcluster_options *options)
 {
     struct etcdcluster *cluster = calloc(1, sizeof *cluster);

@@ -25,6 +25,9 @@ struct etcdcluster_options {
 
 struct etcdcluster;
 
+/* Whether etcd is installed where it was when this was configured. */
+bool etcdcluster_possible(void);
+
 /* Starts all, and waits until each is healthy. The options are borrowed. NULL: failed. */
 struct etcdcluster *etcdcluster_create(const struct etcdcluster_options *options);
 /* Kills all, also those that are stopped, and deletes the folder. NULL is allowed. */
