@@ -22,7 +22,7 @@ static const char usage[] =
     "  --only: the faults that have this text in their names. --debug: the brokers log every\n"
     "  decision. MCAST_KEEP=1 keeps the folders.\n";
 
-enum { PATIENCE_MS = 1500, COMPACT_EVERY = 8, GAPS_MAX = 4096 };
+enum { PATIENCE_MS = 1500, GAPS_MAX = 4096 };
 
 struct ha {
     struct ha_context context;
@@ -69,6 +69,17 @@ static size_t draw(struct ha *ha)
         if (!ha->only || strstr(all[drawn].name, ha->only))
             return drawn;
     }
+}
+
+static bool is_there(const char *only)
+{
+    size_t count;
+    const struct hafault *all = haschedule(&count);
+    bool found = !only;
+
+    for (size_t i = 0; i < count && !found; i++)
+        found = strstr(all[i].name, only);
+    return found;
 }
 
 static void play_round(struct ha *ha)
@@ -126,7 +137,7 @@ static void report(struct ha *ha)
     printf("%u rounds (seed %" PRIu64 "):", scene->verdict.round, scene->verdict.seed);
     for (size_t i = 0; i < count; i++)
         if (context->played[i])
-            printf("%s %s %u", i ? "," : "", all[i].name, context->played[i]);
+            printf(" %s %u,", all[i].name, context->played[i] - context->left_out[i]);
     qsort(ha->gaps, ha->gap_count, sizeof *ha->gaps, by_length);
     printf("\n  %u leaders followed each other; %u brokers ended because they led no longer\n",
            seen->reigns, context->units.deposed);
@@ -225,7 +236,7 @@ int main(int argc, char **argv)
         else
             mock_fm = NULL, argc = 0;
     }
-    if (!mock_fm || optind != argc) {
+    if (!mock_fm || optind != argc || !is_there(ha.only)) {
         fputs(usage, stderr);
         return 2;
     }

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUIET_MS = 500 };
+enum { QUIET_MS = 500, COMPACTIONS = 300 };
 
 /* ---- small parts ---- */
 
@@ -95,6 +95,24 @@ static struct wish wish_of(struct ha_context *context, unsigned broker)
 static void await_another(struct ha_context *context, struct wish wish)
 {
     await_wish(context, another_leads, &wish, "no other broker takes over");
+}
+
+/* To which the broker sends most: its commits. */
+static unsigned member_of(struct ha_context *context, unsigned broker)
+{
+    struct tcpproxy *const *links = context->units.links[broker];
+    uint64_t before[ETCDCLUSTER_MAX], most = 0;
+    unsigned member = 0;
+
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
+        before[m] = tcpproxy_passed(links[m], TCPPROXY_TO_SERVER);
+    go_on(context);
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
+        const uint64_t more = tcpproxy_passed(links[m], TCPPROXY_TO_SERVER) - before[m];
+        member = more > most ? m : member;
+        most = more > most ? more : most;
+    }
+    return member;
 }
 
 /* ---- brokers ---- */
@@ -262,10 +280,9 @@ static void links_torn(struct ha_context *context)
 static void one_link_cut(struct ha_context *context)
 {
     const unsigned leader = leader_of(context);
-    const int member = units_member(&context->units, leader);
+    const unsigned member = member_of(context, leader);
 
-    if (member >= 0)
-        tcpproxy_cut(context->units.links[leader][member], 1 + dice(context, 3));
+    tcpproxy_cut(context->units.links[leader][member], 1 + dice(context, 3));
     go_on(context);
     go_on_for(context, 50, 1500);
 }
@@ -339,19 +356,17 @@ static void quorum_lost(struct ha_context *context)
 static void member_paused(struct ha_context *context)
 {
     const unsigned leader = leader_of(context);
-    const int member = units_member(&context->units, leader);
+    const unsigned member = member_of(context, leader);
     const struct wish wish = wish_of(context, leader);
 
-    if (member < 0)
-        return;
-    etcdcluster_pause(context->cluster, (unsigned)member);
+    etcdcluster_pause(context->cluster, member);
     go_on(context);
     if (dice(context, 2)) {
         units_kill(&context->units, leader);
         await_another(context, wish);
     }
     go_on(context);
-    etcdcluster_resume(context->cluster, (unsigned)member);
+    etcdcluster_resume(context->cluster, member);
     go_on(context);
 }
 
@@ -369,15 +384,15 @@ static bool is_kept(void *arg)
 static void commit_repeated(struct ha_context *context)
 {
     const unsigned leader = leader_of(context);
-    const int member = units_member(&context->units, leader);
+    const unsigned member = member_of(context, leader);
     const struct wish wish = wish_of(context, leader);
 
-    if (member < 0)
-        return;
     struct catch catch = {context->units.links[leader][member]};
     tcpproxy_keep(catch.link, "/v3/kv/txn");
-    if (!scene_await(&context->scene, is_kept, &catch))
+    if (!scene_await(&context->scene, is_kept, &catch)) {
+        verdict_fault(&context->scene.verdict, "no commit passes to member %u", member);
         return;
+    }
     for (int i = 0; i < 2; i++) {
         go_on(context);
         const int status = tcpproxy_replay(catch.link);
@@ -442,8 +457,9 @@ static void no_space(struct ha_context *context)
     alarm_is(context, "ACTIVATE", member);
     (void)scene_await(&context->scene, is_refused, &refusal);
     go_on_for(context, 100, 1500);
-    if (dice(context, 3) == 0)
-        units_kill(&context->units, leader_of(context));
+    const int leader = units_leader(&context->units);
+    if (leader >= 0 && dice(context, 3) == 0)
+        units_kill(&context->units, (unsigned)leader);
     go_on_for(context, 100, 1000);
     alarm_is(context, "DEACTIVATE", member);
 }
@@ -475,10 +491,11 @@ static void compacted(struct ha_context *context)
     compact(context);
     go_on(context);
     units_kill(&context->units, leader);
-    while (!another_leads(&other) && context->scene.verdict.faults == 0) {
+    for (int i = 0; i < COMPACTIONS && !another_leads(&other); i++) {
         compact(context);
         go_on_for(context, 1, 30);
     }
+    await_another(context, wish);
 }
 
 /* ---- what a machine does ---- */

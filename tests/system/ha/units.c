@@ -170,24 +170,6 @@ void units_cut(struct units *units, unsigned broker, unsigned directions)
         tcpproxy_cut(units->links[broker][m], directions);
 }
 
-int units_member(struct units *units, unsigned broker)
-{
-    struct plainhttp_reply reply;
-    char port[16];
-    int found = -1;
-
-    (void)brokers_call(&units->brokers, broker, "GET", "/v1/status", NULL, &reply);
-    const char *url =
-        json_string_value(json_object_get(json_object_get(reply.json, "leadership"), "member"));
-    for (unsigned m = 0; url && m < ETCDCLUSTER_MAX; m++) {
-        (void)snprintf(port, sizeof port, ":%d", tcpproxy_port(units->links[broker][m]));
-        if (strstr(url, port))
-            found = (int)m;
-    }
-    plainhttp_reply_release(&reply);
-    return found;
-}
-
 static bool is_settled(void *arg)
 {
     struct units *units = arg;
@@ -209,8 +191,9 @@ int units_heal(struct units *units)
     struct etcdcluster *cluster = units->brokers.cluster;
 
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
-        etcdcluster_resume(cluster, m);
-        if (!etcdcluster_process(cluster, m) && etcdcluster_restart(cluster, m) < 0)
+        if (etcdcluster_process(cluster, m))
+            etcdcluster_resume(cluster, m);
+        else if (etcdcluster_restart(cluster, m) < 0)
             return -1;
     }
     for (unsigned i = 0; i < BROKERS_MAX; i++) {

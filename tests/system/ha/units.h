@@ -35,7 +35,5 @@ void units_kill(struct units *units, unsigned broker); /* kill -9; it stays down
 void units_stop(struct units *units, unsigned broker);
 void units_pause(struct units *units, unsigned broker, bool pause);
 void units_cut(struct units *units, unsigned broker, unsigned directions); /* of all its links */
-/* The member that the broker asks; -1: it does not say. */
-int units_member(struct units *units, unsigned broker);
 /* Nothing is paused, cut or down any more: neither brokers nor members. 0, or -1. */
 int units_heal(struct units *units);
