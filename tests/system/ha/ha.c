@@ -22,7 +22,7 @@ static const char usage[] =
     "  --only: the faults that have this text in their names. --debug: the brokers log every\n"
     "  decision. MCAST_KEEP=1 keeps the folders.\n";
 
-enum { PATIENCE_MS = 1500, GAPS_MAX = 4096 };
+enum { GIVE_UP_MS = 1500, GAPS_MAX = 4096 };
 
 struct ha {
     struct ha_context context;
@@ -166,7 +166,7 @@ static int open_all(struct ha *ha, const char *mock_fm)
     struct scene *scene = &ha->context.scene;
     const struct testbed_options options = {.mcastd = "", .mock_fm = mock_fm};
     struct fleet_options fleet = {
-        .verdict = &scene->verdict, .brokers = BROKERS_MAX, .patience_ms = PATIENCE_MS};
+        .verdict = &scene->verdict, .brokers = BROKERS_MAX, .give_up_ms = GIVE_UP_MS};
 
     if (!(ha->context.cluster = etcdcluster_create(&(struct etcdcluster_options){.members = 3})) ||
         scene_open_fm(scene, &options) < 0 ||

@@ -193,8 +193,8 @@ int fleet_send(struct fleet *fleet, const struct fleet_request *request, const c
 void fleet_turn(struct fleet *fleet, int timeout_ms)
 {
     for (unsigned i = 0; i < fleet->options.brokers; i++) {
-        if (fleet->options.patience_ms > 0)
-            wire_give_up(fleet->ships[i].wire, fleet->options.patience_ms);
+        if (fleet->options.give_up_ms > 0)
+            wire_give_up(fleet->ships[i].wire, fleet->options.give_up_ms);
         if (i != fleet->at)
             (void)wire_turn(fleet->ships[i].wire, 0);
     }

@@ -14,7 +14,7 @@ struct fleet_options {
     struct verdict *verdict;
     const char *sockets[FLEET_MAX]; /* paths; borrowed */
     unsigned brokers;
-    int64_t patience_ms; /* with one request; 0: for ever */
+    int64_t give_up_ms; /* with one request; 0: for ever */
 };
 
 /* done is called once for the tag, as wire_done_fn says. */

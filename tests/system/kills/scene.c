@@ -57,7 +57,7 @@ int scene_open_clients(struct scene *scene, const struct fleet_options *fleet)
         .history = &scene->history,
         .clusters = scene_clusters,
         .fleet = fleet_create(fleet),
-        .impatient = fleet->patience_ms > 0,
+        .impatient = fleet->give_up_ms > 0,
         .seed = prng_throw(&scene->prng)};
     scene->vnis = crowd.vnis;
     scene->fleet = crowd.fleet;
