@@ -459,8 +459,11 @@ int engine_start(struct engine *engine, struct error *err)
     return 1;
 }
 
+/* Once: the leadership may be gone later. */
 static void close_store(struct engine *engine)
 {
+    if (!engine->options.store)
+        return;
     leadership_forget_store(engine->options.leadership);
     store_close(engine->options.store);
     engine->options.store = NULL;
@@ -497,17 +500,17 @@ static void close_parts(struct engine *engine)
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
 {
     engine->stopping = true;
+    if (engine->loading)
+        uv_close((uv_handle_t *)&engine->store_poll, on_handle_closed);
+    engine->loading = false;
+    if (!engine->journal)
+        close_store(engine);
     if (engine->open_parts == 0) { /* never started: nothing of it is in the loop */
         stopped(arg);
         return;
     }
     engine->stopped = stopped;
     engine->stopped_arg = arg;
-    if (engine->loading) { /* else nothing of it is in the loop yet */
-        engine->loading = false;
-        uv_close((uv_handle_t *)&engine->store_poll, on_handle_closed);
-        return;
-    }
     if (!engine->lists)
         return;
     struct listcommand *lists = engine->lists;

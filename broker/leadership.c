@@ -147,6 +147,7 @@ static void note_answered(struct leadership *leadership, const struct etcd_answe
 {
     struct leadership_facts *facts = &leadership->facts;
     facts->answered++;
+    facts->took_us = answer->took_us;
     histogram_add(&facts->times, answer->took_us);
     if (leadership->unanswered_row >= UNREACHABLE_QUESTIONS)
         log_line(LOG_NOTICE, "etcd answers again, after %" PRId64 " ms member=%s",

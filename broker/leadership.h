@@ -61,6 +61,7 @@ struct leadership_facts {
     char error[ERROR_TEXT_SIZE]; /* why not, while it is unreachable */
     uint64_t answered, unanswered;
     uint64_t leaders;       /* how often another, or none, was seen to lead */
+    int64_t took_us;        /* the last answer */
     struct histogram times; /* of answers */
 };
 /* Valid until the next call of it. NULL for a broker that is alone. */

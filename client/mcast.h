@@ -472,7 +472,8 @@ MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *r
                           struct mcast_error *error);
 
 /* Of several brokers, the one that leads lets another lead, and starts again as a standby: for
- * maintenance. Refused by a broker that is alone. */
+ * maintenance. Refused by a broker that is alone. After "broken", "timeout" or "stopping" see who
+ * leads (mcast_status) before it is asked for again: it may have been done. */
 MCAST_API int mcast_step_down(struct mcast *handle, struct mcast_error *error);
 
 /* ---- For holders of a job's token ------------------------------------------------------------ */

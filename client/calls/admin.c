@@ -153,7 +153,7 @@ int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservation
 
 int mcast_step_down(struct mcast *handle, struct mcast_error *error)
 {
-    struct call call = {0};
+    struct call call = {.once = true};
     char *json = NULL;
     call_set(&call, "POST", call_read_root, error, "/v1/step-down");
     int rc = handle_run_json(handle, call, &json, error);

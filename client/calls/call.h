@@ -30,6 +30,7 @@ struct call {
     char *body;          /* JSON, or NULL */
     const char *accept;  /* media type; NULL: application/json */
     unsigned wait_ms;    /* the answer may take so much longer than others */
+    bool once;           /* but this one: at the next leader it would be done to that, too */
     bool with_token;     /* a job's token says for which job it is, instead of who asks */
     call_read_fn *read;  /* NULL: the content of the answer is not wanted */
     call_piece_fn *each; /* receives a stream of the accepted type; NULL: there is none */

@@ -197,6 +197,13 @@ static void pause_before_retry(struct broker *broker, struct request *request, u
         set_deadline(request, broker->resume_ms);
 }
 
+/* Of one that came to no good end: whether its broker may have done it, or is about to. */
+static bool may_be_done(const struct request *request)
+{
+    return trouble_broken(&request->trouble) || request->trouble.kind == TROUBLE_LATE ||
+           strcmp(request->error.word, "stopping") == 0;
+}
+
 /* Whether it is to be sent again. A connection that broke is opened again at once, because the
  * broker may have closed a kept one, or been restarted; a stream goes on by itself (events.c). */
 static bool is_retried(struct broker *broker, struct request *request, int64_t now)
@@ -210,6 +217,8 @@ static bool is_retried(struct broker *broker, struct request *request, int64_t n
         return false;
     if (request->unread)
         return true;
+    if (request->call.once && may_be_done(request))
+        return false;
     if (((broken && !request->call.each) || request_stale(request)) &&
         ++request->attempts < ATTEMPTS) {
         if (broker->limits_attempts && one)

@@ -49,10 +49,8 @@ int64_t leader_try_ms(const struct leader *leader)
 static void extend_lease(struct leader *leader, int64_t sent_ms, int64_t ttl_ms)
 {
     assert(ttl_ms > 0);
-    const int64_t deadline_ms = sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;
     leader->ttl_ms = ttl_ms;
-    leader->deadline_ms = larger(leader->deadline_ms, deadline_ms);
-    leader->granting_ms = 0;
+    leader->deadline_ms = sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;
 }
 
 static void end(struct leader *leader)

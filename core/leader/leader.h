@@ -54,14 +54,14 @@ struct leader_answer {
 /* Read with the functions below. */
 struct leader {
     enum leader_phase phase;
-    int64_t lease_ms;           /* as configured */
-    int64_t ttl_ms;             /* as granted; 0: no lease */
-    int64_t deadline_ms;        /* until then it may act; 0: no lease */
-    int64_t next_ms;            /* of the next question */
-    int64_t granting_ms;        /* when the grant under way was first sent; 0: none is */
-    uint64_t lease;             /* 0: none was drawn */
-    uint64_t revision;          /* of the own leader key; 0: it does not lead */
-    uint64_t holder;            /* who leads, by lease; 0: none, or unknown */
+    int64_t lease_ms;    /* as configured */
+    int64_t ttl_ms;      /* as granted; 0: no lease */
+    int64_t deadline_ms; /* until then it may act; 0: no lease */
+    int64_t next_ms;     /* of the next question */
+    int64_t granting_ms; /* when this lease's grant was first sent; 0: it was not answered yet */
+    uint64_t lease;      /* 0: none was drawn */
+    uint64_t revision;   /* of the own leader key; 0: it does not lead */
+    uint64_t holder;     /* who leads, by lease; 0: none, or unknown */
     enum leader_question asked; /* and not answered yet */
     bool resigning;
     bool refused; /* LEADER_TEST was: starting again would not help */

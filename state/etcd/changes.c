@@ -25,7 +25,7 @@ struct list {
 static void change(struct list *list, const struct key *key, const struct key *end,
                    const struct record *put)
 {
-    assert(!end || key_compare(key, end) < 0);
+    assert(!end || strcmp(key->text, end->text) < 0);
     list->all = memory_room(list->all, list->count, &list->capacity, sizeof *list->all);
     list->all[list->count] = (struct change){
         .key = memory_must(strndup(key->text, key->length)),
@@ -112,17 +112,25 @@ static void collapse(struct list *list)
     list->count = left;
 }
 
-static void write_change(struct wire *out, const struct recordjson *json, const struct change *one)
+void changes_put(struct wire *out, const char *prefix, const struct recordjson *json,
+                 const struct record *record)
+{
+    const struct key key = key_of(prefix, record);
+    json_t *object = memory_must(recordjson_write(json, record));
+    char *value = memory_must(json_dumps(object, JSON_COMPACT));
+    wire_put(out, &key, value, strlen(value), 0);
+    free(value);
+    json_decref(object);
+}
+
+static void write_change(struct wire *out, const char *prefix, const struct recordjson *json,
+                         const struct change *one)
 {
     struct key key = {.length = strlen(one->key)}, end = {0};
     memcpy(key.text, one->key, key.length);
     out->separate = false;
     if (one->put) {
-        json_t *object = memory_must(recordjson_write(json, one->put));
-        char *value = memory_must(json_dumps(object, JSON_COMPACT));
-        wire_put(out, &key, value, strlen(value), 0);
-        free(value);
-        json_decref(object);
+        changes_put(out, prefix, json, one->put);
     } else if (one->end) {
         end.length = strlen(one->end);
         memcpy(end.text, one->end, end.length);
@@ -144,7 +152,7 @@ void changes_init(struct changes *changes, const char *prefix, const struct reco
     changes->ends = memory_zeroed(list.count * sizeof *changes->ends);
     wire_start(&changes->wire);
     for (size_t i = 0; i < list.count; i++) {
-        write_change(&changes->wire, json, &list.all[i]);
+        write_change(&changes->wire, prefix, json, &list.all[i]);
         changes->ends[i] = (size_t)ftell(changes->wire.out);
         free_change(&list.all[i]);
     }

@@ -19,6 +19,10 @@ void changes_init(struct changes *changes, const char *prefix, const struct reco
                   const struct batch *batch);
 void changes_release(struct changes *changes);
 
+/* Writes one record that is put. */
+void changes_put(struct wire *out, const char *prefix, const struct recordjson *json,
+                 const struct record *record);
+
 enum {
     CHANGES_GROUP = 64, /* operations of one transaction within another */
     CHANGES_MAX = 60 * CHANGES_GROUP,

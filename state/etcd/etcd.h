@@ -60,7 +60,9 @@ bool etcd_take_answer(struct etcd *etcd, struct etcd_answer *out);
  * store_load returns 1 between them. A commit is tried at one member after the other until it is
  * answered, or until the deadline of store_etcd_extend: then, and when another broker leads, it
  * ends with ERROR_NOT_LEADER. ERROR_FULL: etcd has no space (its NOSPACE alarm) and changes nothing
- * for now. Closed before etcd is. NULL with a sentence. */
+ * for now; ERROR_IO: it refuses for another reason. After these two the same batch is committed
+ * again before any other: a copy of it may be on its way. Loaded before the first commit, closed
+ * before etcd is. NULL with a sentence. */
 struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revision,
                               int64_t deadline_ms, struct error *err);
 

@@ -147,7 +147,7 @@ static enum gateway_end end_of(json_int_t rpc, const char *words)
 static void copy_words(char out[static WORDS_SIZE], const char *text)
 {
     size_t length = 0;
-    for (; text[length] != '\0' && length < WORDS_SIZE - 1; length++)
+    for (; length < WORDS_SIZE - 1 && text[length] != '\0'; length++)
         out[length] = text[length] < ' ' || text[length] > '~' ? '?' : text[length];
     out[length] = '\0';
 }

@@ -92,10 +92,3 @@ struct key key_end(const struct key *key)
         end.text[end.length++] = '\0';
     return end;
 }
-
-int key_compare(const struct key *one, const struct key *other)
-{
-    const size_t shorter = one->length < other->length ? one->length : other->length;
-    const int order = memcmp(one->text, other->text, shorter);
-    return order ? order : (one->length > other->length) - (one->length < other->length);
-}

@@ -22,8 +22,7 @@ struct key key_named(const char *prefix, const char *name);
 /* Of a record that is kept. Of RECORD_CLEANED: that of its RECORD_CLEANUP. */
 struct key key_of(const char *prefix, const struct record *record);
 
-/* Before which all keys of the kind are, from key_of(…, 0): the records themselves, or what belongs
- * to reservations. */
+/* The key of a kind that is there once; of other kinds, what all their keys begin with. */
 struct key key_first(const char *prefix, enum record_kind kind);
 
 /* What belongs to the reservation is between this and key_end. */
@@ -32,8 +31,6 @@ struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t num
 /* The end, which is outside, of the range of key: of all that begin with it when it ends with '/',
  * else of key alone. */
 struct key key_end(const struct key *key);
-
-int key_compare(const struct key *one, const struct key *other);
 
 /* All names below a prefix, ascending; KEY_NAMES of them. One that ends with '/' is a range. */
 enum { KEY_NAMES = 13 };

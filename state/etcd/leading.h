@@ -29,6 +29,7 @@ struct leading {
     int64_t try_ms;
     size_t part_bytes; /* of operations' text in a transaction: less after etcd refused one */
     bool deposed;
+    bool marked; /* the last batch is in whole parts, which are not all carried out */
 
     /* Loading: of the thread while it fetches, else the owner's. */
     bool loading;
@@ -44,23 +45,21 @@ struct leading {
 int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
                   struct gateway_reply *reply, struct error *err);
 
-/* The guards of a commit, from "compare" to the beginning of what is done, and its end, with what
- * is read when a guard failed. With a key instead of a commit's number (0), the guards are that the
- * leader key is ours and that this key is there. */
-void leading_begin(const struct leading *leading, struct wire *wire, uint64_t commit,
-                   const struct key *there);
+/* The guards of a commit and its number, from "compare" to the beginning of what else is done, and
+ * its end, with what is read when a guard failed. Every transaction has a number of its own, each
+ * step of a large commit too: a copy that comes late does nothing. */
+void leading_begin(const struct leading *leading, struct wire *wire);
 void leading_end(const struct leading *leading, struct wire *wire);
 
-/* Puts the sequence key, and the counters when they change. */
-void leading_put_numbers(const struct leading *leading, struct wire *wire, uint64_t commit,
-                         const struct record *counters);
+/* Puts the counters when they change. */
+void leading_put_counters(const struct leading *leading, struct wire *wire,
+                          const struct record *counters);
 
-/* Carries out what was written so, and releases the wire. 0, also when the key was not there;
+/* Carries out what was written so, and releases the wire. 0;
  * ERROR_NOT_LEADER, after which the store is deposed; ERROR_FULL, ERROR_INVALID (too large for a
  * transaction), ERROR_IO: it was not carried out, or may be later: the same is to be sent again
  * before anything else. */
-int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commit,
-                      struct error *err);
+int leading_carry_out(struct leading *leading, struct wire *wire, struct error *err);
 
 /* Sends what was written to be read, and releases the wire. 0 with the answer, to be released; 1:
  * it is too long for that many records; or as leading_retry, and ERROR_IO. */

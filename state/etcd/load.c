@@ -252,7 +252,7 @@ static bool turn_page(struct leading *leading, const struct page *page)
 int leading_load(struct store *store, store_each_fn *each, void *arg, struct error *err)
 {
     struct leading *leading = (struct leading *)store;
-    struct error own;
+    struct error own = {0};
     err = err ? err : &own;
     assert(leading->committer.in_progress == 0);
     if (!leading->loading) {

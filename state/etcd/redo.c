@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* /redo/COMMIT/PART has operations. /redo/COMMIT says that all parts of the commit are there: from
- * then on it is durable. It comes before its parts in the order of keys. */
+ * then on it is durable. It comes before its parts in the order of keys. COMMIT is the number of
+ * the first of the transactions that this takes, so each attempt has keys of its own. */
 
 enum { MARK_DIGITS = 16 };
 
@@ -24,15 +25,14 @@ static struct key redo_key(const struct leading *leading, uint64_t commit, const
 
 /* ---- writing ---- */
 
-/* What an attempt that failed has left would be taken for a part of this one. */
-static int delete_left(struct leading *leading, uint64_t commit, struct error *err)
+static int delete_range(struct leading *leading, const struct key *from, const struct key *end,
+                        struct error *err)
 {
     struct wire wire;
-    const struct key all = key_named(leading->etcd->prefix, "/redo/"), end = key_end(&all);
-    leading_begin(leading, &wire, commit, NULL);
-    wire_delete(&wire, &all, &end);
+    leading_begin(leading, &wire);
+    wire_delete(&wire, from, end);
     leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, commit, err);
+    return leading_carry_out(leading, &wire, err);
 }
 
 static int write_part(struct leading *leading, uint64_t commit, size_t part,
@@ -47,11 +47,11 @@ static int write_part(struct leading *leading, uint64_t commit, size_t part,
     changes_write(changes, from, count, &text);
     wire_add(&text, "]");
     wire_finish(&text);
-    leading_begin(leading, &wire, commit, NULL);
+    leading_begin(leading, &wire);
     wire_put(&wire, &key, text.text, text.length, 0);
     leading_end(leading, &wire);
     wire_release(&text);
-    return leading_carry_out(leading, &wire, commit, err);
+    return leading_carry_out(leading, &wire, err);
 }
 
 static int write_mark(struct leading *leading, uint64_t commit, const struct record *counters,
@@ -59,25 +59,29 @@ static int write_mark(struct leading *leading, uint64_t commit, const struct rec
 {
     struct wire wire;
     const struct key mark = redo_key(leading, commit, "");
-    leading_begin(leading, &wire, commit, NULL);
-    leading_put_numbers(leading, &wire, commit, counters);
+    leading_begin(leading, &wire);
+    leading_put_counters(leading, &wire, counters);
     wire_put(&wire, &mark, "whole", strlen("whole"), 0);
     leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, commit, err);
+    return leading_carry_out(leading, &wire, err);
 }
 
 int redo_commit(struct leading *leading, const struct changes *changes,
                 const struct record *counters, struct error *err)
 {
     const uint64_t commit = leading->guard.commit + 1;
-    int code = delete_left(leading, commit, err);
+    const struct key all = key_named(leading->etcd->prefix, "/redo/"), end = key_end(&all);
+    int code = delete_range(leading, &all, &end, err); /* what an attempt that failed has left */
     for (size_t from = 0, part = 0, count; from < changes->count && code == 0; from += count) {
         count = changes_fitting(changes, from, leading->part_bytes);
         code = write_part(leading, commit, part++, changes, from, count, err);
     }
     if (code == 0)
         code = write_mark(leading, commit, counters, err);
-    return code ? code : redo_finish(leading, err);
+    if (code < 0)
+        return code;
+    leading->marked = true;
+    return redo_finish(leading, err);
 }
 
 /* ---- carrying out ---- */
@@ -124,12 +128,12 @@ static int do_part(struct leading *leading, const struct wire_kv *part, struct e
     if (!ours || key.length >= KEY_MAX)
         return error_set(err, ERROR_CORRUPT, "a part of a commit below \"redo\" is no such part");
     memcpy(key.text, part->key, key.length);
-    leading_begin(leading, &wire, 0, &key);
+    leading_begin(leading, &wire);
     wire_delete(&wire, &key, NULL);
     /* Without the brackets. */
     wire_add(&wire, ",%.*s", (int)part->value_length - 2, part->value + 1);
     leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, 0, err);
+    return leading_carry_out(leading, &wire, err);
 }
 
 /* The first key from this one to end: 1, 0: none, or a code. */
@@ -150,16 +154,6 @@ static int first_key(struct leading *leading, const struct key *from, const stru
     return code ? code : found;
 }
 
-static int delete_range(struct leading *leading, const struct key *there, const struct key *end,
-                        struct error *err)
-{
-    struct wire wire;
-    leading_begin(leading, &wire, 0, there);
-    wire_delete(&wire, there, end);
-    leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, 0, err);
-}
-
 /* One step; 1: there is more to do. */
 static int redo_step(struct leading *leading, struct error *err)
 {
@@ -177,7 +171,7 @@ static int redo_step(struct leading *leading, struct error *err)
         return error_set(err, ERROR_CORRUPT, "a key below \"redo\" is too long");
     int code;
     if (first.length != all.length + MARK_DIGITS) {
-        code = delete_range(leading, &first, &end, err); /* parts that are not whole */
+        code = delete_range(leading, &first, NULL, err); /* a part of what is not whole */
     } else {
         struct key parts = first;
         parts.text[parts.length++] = '/';
@@ -198,5 +192,6 @@ int redo_finish(struct leading *leading, struct error *err)
     do
         code = redo_step(leading, err);
     while (code == 1);
+    leading->marked = leading->marked && code < 0;
     return code;
 }

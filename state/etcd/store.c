@@ -46,16 +46,15 @@ int leading_retry(struct leading *leading, const char *path, struct wire *wire, 
             return 0;
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
-        if (tries % leading->gateway.access->count == 0) /* it may take them longer */
-            try_ms *= 2;
+        if (tries % leading->gateway.access->count == 0 && try_ms < left_ms)
+            try_ms *= 2; /* it may take them longer */
     }
     return end_leading(leading, err, "another broker leads");
 }
 
 /* ---- one guarded transaction ---- */
 
-void leading_begin(const struct leading *leading, struct wire *wire, uint64_t commit,
-                   const struct key *there)
+void leading_begin(const struct leading *leading, struct wire *wire)
 {
     const char *prefix = leading->etcd->prefix;
     const struct key leader = key_named(prefix, "/leader"), seq = key_named(prefix, "/seq");
@@ -63,14 +62,11 @@ void leading_begin(const struct leading *leading, struct wire *wire, uint64_t co
     wire_start(wire);
     wire_list(wire, "{\"compare\":[");
     wire_if_created(wire, &leader, NULL, leading->guard.revision);
-    assert((commit > 0) == !there);
-    if (there) {
-        wire_if_there(wire, there);
-    } else {
-        etcd_sequence(sequence, leading->guard.lease, commit - 1);
-        wire_if_value(wire, &seq, sequence);
-    }
+    etcd_sequence(sequence, leading->guard.lease, leading->guard.commit);
+    wire_if_value(wire, &seq, sequence);
     wire_list(wire, "],\"success\":[");
+    etcd_sequence(sequence, leading->guard.lease, leading->guard.commit + 1);
+    wire_put(wire, &seq, sequence, strlen(sequence), 0);
 }
 
 void leading_end(const struct leading *leading, struct wire *wire)
@@ -112,23 +108,20 @@ static bool read_seen(const json_t *body, struct commit_seen *seen)
     return leads >= 0 && counts >= 0;
 }
 
-static int judge(struct leading *leading, const struct gateway_reply *reply, uint64_t commit,
-                 struct error *err)
+static int judge(struct leading *leading, const struct gateway_reply *reply, struct error *err)
 {
     struct commit_seen seen;
     struct commit_guard guard = leading->guard;
     if (!read_seen(reply->body, &seen))
         return error_set(err, ERROR_IO, "an answer of %s lacks what was asked for", reply->asked);
-    guard.commit = commit;
-    /* What is guarded by a key that was there has been done when it is there no more. */
-    if (commit == 0 ? seen.held || seen.revision == guard.revision
-                    : commit_judge(&guard, &seen) == COMMIT_DONE)
-        return 0;
-    return end_leading(leading, err, "another broker leads");
+    guard.commit++;
+    if (commit_judge(&guard, &seen) == COMMIT_DEPOSED)
+        return end_leading(leading, err, "another broker leads");
+    leading->guard = guard;
+    return 0;
 }
 
-int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commit,
-                      struct error *err)
+int leading_carry_out(struct leading *leading, struct wire *wire, struct error *err)
 {
     struct gateway_reply reply = {0};
     int code = leading_retry(leading, "/v3/kv/txn", wire, ETCD_ANSWER_MAX, &reply, err);
@@ -137,7 +130,7 @@ int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commi
         return code;
     switch (reply.end) {
     case GATEWAY_ANSWERED:
-        code = judge(leading, &reply, commit, err);
+        code = judge(leading, &reply, err);
         break;
     case GATEWAY_NO_SPACE:
         code = error_set(err, ERROR_FULL,
@@ -155,22 +148,12 @@ int leading_carry_out(struct leading *leading, struct wire *wire, uint64_t commi
 
 /* ---- commits ---- */
 
-void leading_put_numbers(const struct leading *leading, struct wire *wire, uint64_t commit,
-                         const struct record *counters)
+void leading_put_counters(const struct leading *leading, struct wire *wire,
+                          const struct record *counters)
 {
-    const struct key seq = key_named(leading->etcd->prefix, "/seq");
-    const struct key key = key_of(leading->etcd->prefix, counters);
-    char text[COMMIT_TEXT_SIZE];
-    etcd_sequence(text, leading->guard.lease, commit);
-    wire_put(wire, &seq, text, strlen(text), 0);
-    if (counters->u.counters.last_number == leading->counters.u.counters.last_number &&
-        counters->u.counters.last_seq == leading->counters.u.counters.last_seq)
-        return;
-    json_t *object = memory_must(recordjson_write(&leading->json, counters));
-    char *value = memory_must(json_dumps(object, JSON_COMPACT));
-    wire_put(wire, &key, value, strlen(value), 0);
-    free(value);
-    json_decref(object);
+    if (counters->u.counters.last_number > leading->counters.u.counters.last_number ||
+        counters->u.counters.last_seq > leading->counters.u.counters.last_seq)
+        changes_put(wire, leading->etcd->prefix, &leading->json, counters);
 }
 
 static struct record raised(const struct record *counters, const struct batch *batch)
@@ -187,16 +170,15 @@ static struct record raised(const struct record *counters, const struct batch *b
 static int commit_changes(struct leading *leading, const struct changes *changes,
                           const struct record *counters, struct error *err)
 {
-    const uint64_t commit = leading->guard.commit + 1;
     struct wire wire;
     /* A part is a value, as it is; here etcd counts what the texts mean, at most three quarters. */
     if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < changes->count)
         return redo_commit(leading, changes, counters, err);
-    leading_begin(leading, &wire, commit, NULL);
-    leading_put_numbers(leading, &wire, commit, counters);
+    leading_begin(leading, &wire);
+    leading_put_counters(leading, &wire, counters);
     changes_write(changes, 0, changes->count, &wire);
     leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, commit, err);
+    return leading_carry_out(leading, &wire, err);
 }
 
 static int write_batch(struct store *store, const struct batch *batch, struct error *err)
@@ -204,17 +186,21 @@ static int write_batch(struct store *store, const struct batch *batch, struct er
     struct leading *leading = (struct leading *)store;
     const struct record counters = raised(&leading->counters, batch);
     struct changes changes;
+    int code;
+    if (leading->marked) { /* this batch is: it was given back because carrying it out failed */
+        code = redo_finish(leading, err);
+        leading->counters = code == 0 ? counters : leading->counters;
+        return code;
+    }
     changes_init(&changes, leading->etcd->prefix, &leading->json, batch);
-    int code = commit_changes(leading, &changes, &counters, err);
+    code = commit_changes(leading, &changes, &counters, err);
     while (code == ERROR_INVALID && leading->part_bytes > PART_BYTES_MIN) {
         leading->part_bytes /= 2;
         code = commit_changes(leading, &changes, &counters, err);
     }
     changes_release(&changes);
-    if (code == 0) {
-        leading->guard.commit++;
+    if (code == 0)
         leading->counters = counters;
-    }
     return code == ERROR_INVALID ? ERROR_IO : code;
 }
 

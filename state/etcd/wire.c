@@ -66,7 +66,8 @@ void wire_bytes(struct wire *wire, const char *name, const char *bytes, size_t l
     wire_add(wire, "\"%s\":\"", name);
     for (size_t at = 0; at < length; at += PIECE) {
         const size_t size = length - at < PIECE ? length - at : PIECE;
-        (void)fwrite(coded, 1, base64_encode(bytes + at, size, coded), wire->out);
+        const size_t written = base64_encode(bytes + at, size, coded);
+        (void)fwrite(coded, 1, written, wire->out);
     }
     wire_add(wire, "\"");
 }
@@ -119,12 +120,6 @@ void wire_if_created(struct wire *wire, const struct key *key, const struct key 
     wire_add(wire,
              ",\"target\":\"CREATE\",\"result\":\"EQUAL\",\"create_revision\":\"%" PRIu64 "\"}",
              revision);
-}
-
-void wire_if_there(struct wire *wire, const struct key *key)
-{
-    begin(wire, "{", key, NULL);
-    wire_add(wire, ",\"target\":\"CREATE\",\"result\":\"GREATER\",\"create_revision\":\"0\"}");
 }
 
 void wire_if_value(struct wire *wire, const struct key *key, const char *value)

@@ -36,7 +36,6 @@ void wire_any(struct wire *wire, const struct key *key, const struct key *end); 
 /* Conditions: all keys of the range were created at this revision (0: there is none); the value. */
 void wire_if_created(struct wire *wire, const struct key *key, const struct key *end,
                      uint64_t revision);
-void wire_if_there(struct wire *wire, const struct key *key);
 void wire_if_value(struct wire *wire, const struct key *key, const char *value);
 
 /* "name":"base64" */

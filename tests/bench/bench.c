@@ -18,7 +18,8 @@ static const char usage[] =
     "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), run (G28), slow "
     "(G10, C1, "
     "C7), reports (G13, G14),\n"
-    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), cost "
+    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), ha "
+    "(G16–G19), cost "
     "(C8–C14: instructions and "
     "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
@@ -37,12 +38,19 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
-    {"slurm", part_slurm, true},       {"launch", part_launch, true},
-    {"slow", part_slow, true},         {"reports", part_reports, true},
-    {"crowd", part_crowd, true},       {"storms", part_storms, true},
-    {"scale", part_scale, true},       {"site", part_site, true},
-    {"cost", part_cost, false},        {"run", part_run, false},
+    {"reserves", part_reserves, true},
+    {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},
+    {"launch", part_launch, true},
+    {"slow", part_slow, true},
+    {"reports", part_reports, true},
+    {"crowd", part_crowd, true},
+    {"storms", part_storms, true},
+    {"scale", part_scale, true},
+    {"site", part_site, true},
+    {"ha", part_ha, true},
+    {"cost", part_cost, false},
+    {"run", part_run, false},
     {"field", part_field, false},
 };
 
@@ -65,6 +73,7 @@ static const struct bench whole = {.repetitions = 5,
                                    .nodes = 11136,
                                    .arrivals = 11136,
                                    .subscribers = 1000,
+                                   .followed = 10000,
                                    .site = 60000,
                                    .live = 1000000,
                                    .counted = 2000};
@@ -82,6 +91,7 @@ static const struct bench quick = {.repetitions = 1,
                                    .connections_max =
                                        420, /* three eighths are nodes': room for all of them */
                                    .subscribers = 100,
+                                   .followed = 200,
                                    .site = 300,
                                    .live = 1000,
                                    .counted = 200};

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Of the lines of this name with labels, or without. */
-static double sum(const struct testbed *testbed, const char *name, char next, const char *but)
+static double sum(struct plainhttp *http, const char *name, char next, const char *but)
 {
     const size_t length = strlen(name);
     struct plainhttp_reply reply;
     double value = -1;
     char *rest = NULL;
 
-    plainhttp_call(testbed_http(testbed), "GET", "/metrics", NULL, &reply);
+    plainhttp_call(http, "GET", "/metrics", NULL, &reply);
     for (char *line = strtok_r(reply.text ? reply.text : (char[]){""}, "\n", &rest); line;
          line = strtok_r(NULL, "\n", &rest))
         if (strncmp(line, name, length) == 0 && line[length] == next && !(but && strstr(line, but)))
@@ -24,12 +24,17 @@ static double sum(const struct testbed *testbed, const char *name, char next, co
     return value;
 }
 
+double metric_ask(struct plainhttp *http, const char *name)
+{
+    return sum(http, name, ' ', NULL);
+}
+
 double metric_value(const struct testbed *testbed, const char *name)
 {
-    return sum(testbed, name, ' ', NULL);
+    return metric_ask(testbed_http(testbed), name);
 }
 
 double metric_sum(const struct testbed *testbed, const char *name, const char *but)
 {
-    return sum(testbed, name, '{', but);
+    return sum(testbed_http(testbed), name, '{', but);
 }

@@ -8,3 +8,5 @@
 double metric_value(const struct testbed *testbed, const char *name);
 /* The sum over all labels but those lines that have the word; NULL: all. The same. */
 double metric_sum(const struct testbed *testbed, const char *name, const char *but);
+/* As metric_value, of any broker. */
+double metric_ask(struct plainhttp *http, const char *name);

@@ -27,9 +27,10 @@ struct bench {
     size_t arrivals;                     /* nodes that come over TLS, */
     unsigned connections_max;            /* and what the broker takes then; 0: its default */
     size_t subscribers;
-    size_t site;    /* reservations with all they can have */
-    size_t live;    /* reservations at most, 1,000 at least */
-    size_t counted; /* requests that are counted instruction by instruction */
+    size_t followed; /* reservations that the next leader takes over */
+    size_t site;     /* reservations with all they can have */
+    size_t live;     /* reservations at most, 1,000 at least */
+    size_t counted;  /* requests that are counted instruction by instruction */
     struct report *report;
 };
 
@@ -44,6 +45,7 @@ int part_site(const struct bench *bench);     /* G29 */
 int part_reports(const struct bench *bench);  /* G13, G14 */
 int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
 int part_scale(const struct bench *bench);    /* G6, G7, G12 */
+int part_ha(const struct bench *bench);       /* G16–G19, C15 */
 int part_storms(const struct bench *bench);   /* C2–C5 */
 int part_cost(const struct bench *bench);     /* instructions and allocations */
 int part_field(const struct bench *bench);    /* etcd, nginx */

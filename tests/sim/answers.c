@@ -115,6 +115,16 @@ static bool never_eligible(const struct sim *sim, const struct request *request)
            (cluster->budget > 0 && addresses > cluster->budget);
 }
 
+/* Asked for twice, and released before either was answered: nodes that have never heard of it speak
+ * of no life that the core can tell. */
+static void released_unanswered(struct sim *sim, const struct job *job)
+{
+    const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
+    struct entry *e = r ? model_at(sim, r->number) : NULL;
+    if (e && !e->told)
+        e->regranted |= r->repeated;
+}
+
 static void reserve_answered(struct sim *sim, const struct request *request,
                              const struct told *told)
 {
@@ -157,8 +167,10 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     case ANSWER_CONFLICT:
         relied &= !request->other;
         break;
-    case ANSWER_OVERTAKEN:
     case ANSWER_RELEASED:
+        released_unanswered(sim, job);
+        break;
+    case ANSWER_OVERTAKEN:
         break;
     default:
         sim_fail(sim, "answers", "a reserve of %s was answered: %s", job->id,

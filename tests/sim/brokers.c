@@ -314,8 +314,8 @@ static void goes_on(struct sim *sim, void *what, uint64_t life)
     sim_later(sim, rng_between(&sim->brokers.rng, 0, 2 * SOCKET_MS), think, broker, ++broker->wake);
 }
 
-/* Longer than its lease: a shorter one is a late timer. The word, if there is one, is in its hand:
- * it has looked, and sends it when it goes on, without another look. */
+/* Longer than its lease: a shorter one is a late timer. The word, if there is one, it was about to
+ * send: it has looked, and sends it when it goes on, without another look. */
 static bool stops(struct sim *sim, struct broker *broker, const struct word *word)
 {
     const int64_t longest_ms = sim->profile.lease_ms + BROKERS_PAUSE_MAX_MS;
@@ -445,7 +445,7 @@ void brokers_calm(struct sim *sim)
         cluster_is_back(sim);
     sim->cluster.full = false;
     for (uint32_t i = 0; i < brokers->count; i++)
-        brokers->all[i].cut_until_ms = 0; /* who is stopped goes on when his lease is over */
+        brokers->all[i].cut_until_ms = 0; /* who is stopped goes on when the lease is over */
 }
 
 /* ---- begin and end ---- */

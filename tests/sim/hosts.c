@@ -2,6 +2,7 @@
 #include "tests/sim/hosts.h"
 
 #include "core/reservation/reservation.h"
+#include "base/nodelist.h"
 #include "tests/sim/sim.h"
 
 #include <assert.h>
@@ -696,6 +697,20 @@ static bool has_services(const struct node_record *node)
     return node->state == NODE_LINGERING || node->state == NODE_CREATED;
 }
 
+/* A node's own word that services linger is ended by no sum. */
+static bool summed_clean(const struct sim *sim, const struct host *host,
+                         const struct node_record *said)
+{
+    for (size_t i = 0; i < sim->disk.sum_count; i++) {
+        const struct sum_record *sum = &sim->disk.sums[i]->u.sum;
+        bool later = !said || (said->state != NODE_LINGERING && said->sums < sum->sum);
+        if (sum->number == host->number && sum->state == NODE_DESTROYED && later &&
+            nodelist_contains(sum->nodes, host->name))
+            return true;
+    }
+    return false;
+}
+
 void hosts_died(struct sim *sim, uint64_t durable)
 {
     for (size_t i = 0; i < sim->rm.job_count; i++)
@@ -714,6 +729,7 @@ void hosts_rewound(struct sim *sim)
             host->heard_clean = host->kept_count = 0;
             if (!heard || heard->state != host->heard_state || !has_services(heard))
                 host->heard_number = 0;
-            host->misheard = now && !has_services(now) ? host->number : 0;
+            bool clean = (now && !has_services(now)) || summed_clean(sim, host, now);
+            host->misheard = clean ? host->number : 0;
         }
 }

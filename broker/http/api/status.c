@@ -243,6 +243,7 @@ static void write_leadership(struct writer *out, const struct leadership_facts *
         writer_number(out, "lease_age_ms", (uint64_t)facts->lease_age_ms);
     writer_number(out, "answered", facts->answered);
     writer_number(out, "unanswered", facts->unanswered);
+    writer_number(out, "answer_us", (uint64_t)facts->took_us);
     write_time(out, "unreachable_since", away_ms >= 0 ? now_ms - away_ms : 0);
     writer_string(out, "last_error", facts->error);
     writer_end_object(out);

@@ -225,6 +225,29 @@ static void several__a_broker_that_stops_is_left(void **state)
     end(&several);
 }
 
+/* One leader alone is to step down: not the next one as well, when no answer says that it did. */
+static void several__one_steps_down(void **state)
+{
+    static const struct reply scripts[][1] = {
+        {{0, NULL, "", THEN_CLOSE}},
+        {{503, "application/problem+json", "{\"code\":\"stopping\"}", THEN_CLOSE}}};
+    static const char *const words[] = {"broken", "stopping"};
+    for (size_t i = 0; i < SIZE(words); i++) {
+        struct several several;
+        struct mcast_error error;
+        begin_with(&several, scripts[i], 1);
+        fakebroker_stand_by(several.fakes[0], several.urls[2]);
+        fakebroker_lead(several.fakes[1]);
+        fakebroker_lead(several.fakes[2]);
+        assert_int_equal(
+            mcast_set_retry_timeout(several.handle, AWAIT_DEADLINE_MS, NULL, NULL, NULL), 0);
+        assert_true(mcast_step_down(several.handle, &error) < 0);
+        assert_string_equal(error.word, words[i]);
+        expect_asked(&several, BARE("POST", "/v1/step-down"), 1, 0, 1);
+        end(&several);
+    }
+}
+
 /* It leads, and has too much to do: asking the others would not help. */
 static void several__a_busy_leader_is_not_left(void **state)
 {
@@ -486,6 +509,7 @@ UNIT_MAIN(cmocka_unit_test(several__a_standby_says_who_leads),
           cmocka_unit_test(several__the_leader_changes_between_requests),
           cmocka_unit_test(several__the_leader_changes_during_a_wait),
           cmocka_unit_test(several__a_broker_that_stops_is_left),
+          cmocka_unit_test(several__one_steps_down),
           cmocka_unit_test(several__a_busy_leader_is_not_left),
           cmocka_unit_test(several__all_are_away),
           cmocka_unit_test(several__a_host_that_is_down_takes_part_of_the_time),

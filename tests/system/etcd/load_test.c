@@ -222,6 +222,116 @@ static void redo__is_all_or_nothing(void **state)
     tcpproxy_destroy(proxy);
 }
 
+/* The first transaction of a large commit arrives once more, from a member that was stopped, while
+ * the others are under way: it would delete the parts that are there by then. */
+static void redo__that_comes_late_again_does_nothing(void **state)
+{
+    enum { EVENTS = 20000, SOME = 3000000 }; /* bytes, of some 10 MB that are sent in all */
+    struct scene *scene = *state;
+    struct tcpproxy *proxy = tcpproxy_create(etcdcluster_port(cluster, 0));
+    char url[64];
+    struct outcome outcome = {0};
+    struct batch *batch = batch_create();
+    assert_non_null(proxy);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", tcpproxy_port(proxy));
+    struct etcd_options options = scene->options;
+    options.endpoints = (const char *const[]){url};
+    broker_load(&scene->broker);
+    assert_outcome(ask(scene->broker.etcd, LEADER_RESIGN, scene->broker.lease), LEADER_OK);
+    struct broker broker = broker_of(&options, ++last_lease);
+    broker_load(&broker);
+    for (uint64_t seq = 1; seq <= EVENTS; seq++) {
+        const struct record record = event(seq, 1);
+        batch_add(batch, &record);
+    }
+    tcpproxy_keep(proxy, "request_delete_range");
+    struct sending sending = {proxy, broker.store, SOME};
+    sending.bytes += tcpproxy_passed(proxy, TCPPROXY_TO_SERVER);
+    store_commit(broker.store, batch, note_outcome, &outcome);
+    assert_true(await(has_sent_or_ended, &sending, AWAIT_DEADLINE_MS));
+    tcpproxy_cut(proxy, TCPPROXY_TO_SERVER);
+    assert_int_equal(poll(&(struct pollfd){.fd = store_fd(broker.store), .events = POLLIN}, 1, 0),
+                     0);
+    assert_true(tcpproxy_kept(proxy));
+    assert_int_equal(tcpproxy_replay(proxy), 200);
+    tcpproxy_cut(proxy, 0);
+    await_readable(broker.store);
+    store_dispatch(broker.store);
+    assert_int_equal(outcome.result.code, 0);
+    broker_close(&broker);
+    take_over_from(scene, last_lease);
+    assert_int_equal(count_events(scene->broker.store), EVENTS);
+    tcpproxy_destroy(proxy);
+}
+
+static bool is_marked(void *unused)
+{
+    char *mark = etcdcluster_get(cluster, PREFIX "/redo/0000000000000001");
+    free(mark);
+    return mark;
+}
+
+static void set_alarm(bool on)
+{
+    struct plainhttp_reply reply;
+    char body[128];
+    assert_int_equal(etcdcluster_call(cluster, 0, "/v3/kv/range", "{\"key\":\"AA==\"}", &reply),
+                     200);
+    snprintf(
+        body, sizeof body, "{\"action\":\"%s\",\"memberID\":\"%s\",\"alarm\":\"NOSPACE\"}",
+        on ? "ACTIVATE" : "DEACTIVATE",
+        json_string_value(json_object_get(json_object_get(reply.json, "header"), "member_id")));
+    plainhttp_reply_release(&reply);
+    assert_int_equal(etcdcluster_call(cluster, 0, "/v3/maintenance/alarm", body, &reply), 200);
+    plainhttp_reply_release(&reply);
+}
+
+/* etcd is full when the parts are whole and not all carried out; the broker dies while it goes on
+ * with them. What was begun stays marked until it is done. */
+static void redo__that_is_marked_is_never_begun_anew(void **state)
+{
+    enum { EVENTS = 20000, SOME = 500000 };
+    struct scene *scene = *state;
+    struct tcpproxy *proxy = tcpproxy_create(etcdcluster_port(cluster, 0));
+    char url[64];
+    struct outcome outcome = {0};
+    struct batch *batch = batch_create();
+    assert_non_null(proxy);
+    snprintf(url, sizeof url, "http://127.0.0.1:%d", tcpproxy_port(proxy));
+    struct etcd_options options = scene->options;
+    options.endpoints = (const char *const[]){url};
+    assert_outcome(ask(scene->broker.etcd, LEADER_RESIGN, scene->broker.lease), LEADER_OK);
+    struct broker broker = broker_of(&options, ++last_lease);
+    broker_load(&broker);
+    for (uint64_t seq = 1; seq <= EVENTS; seq++) {
+        const struct record record = event(seq, 1);
+        batch_add(batch, &record);
+    }
+    tcpproxy_delay(proxy, 20); /* so that parts are left when the alarm is on */
+    store_commit(broker.store, batch, note_outcome, &outcome);
+    assert_true(await(is_marked, NULL, AWAIT_DEADLINE_MS));
+    set_alarm(true);
+    await_readable(broker.store);
+    store_dispatch(broker.store);
+    assert_int_equal(outcome.result.code, ERROR_FULL);
+    set_alarm(false);
+    tcpproxy_delay(proxy, 0);
+
+    struct sending sending = {proxy, broker.store, SOME};
+    sending.bytes += tcpproxy_passed(proxy, TCPPROXY_TO_SERVER);
+    store_commit(broker.store, outcome.failed, note_outcome, &outcome);
+    assert_true(await(has_sent_or_ended, &sending, AWAIT_DEADLINE_MS));
+    tcpproxy_reset(proxy, true);
+    store_etcd_extend(broker.store, now_ms());
+    await_readable(broker.store);
+    store_dispatch(broker.store);
+    batch_destroy(outcome.result.code ? outcome.failed : NULL);
+    broker_close(&broker);
+    take_over_from(scene, last_lease);
+    assert_int_equal(count_events(scene->broker.store), EVENTS);
+    tcpproxy_destroy(proxy);
+}
+
 #define REDO PREFIX "/redo/0000000000000007"
 /* {"request_delete_range":{"key":"…"}} of PREFIX/event/0000000000000001, and of /other */
 #define DELETE_EVENT                                                                               \
@@ -398,7 +508,9 @@ static void load__ends_when_its_revision_is_compacted(void **state)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(load__gives_what_sqlite_gives),
            TEST(redo__carries_out_all_of_a_large_commit), TEST(redo__is_all_or_nothing),
-           TEST(redo__without_its_mark_is_deleted), TEST(redo__carries_out_no_other_operations),
-           TEST(load__refuses_what_is_damaged), TEST(load__opens_tokens_where_they_were_sealed),
+           TEST(redo__that_comes_late_again_does_nothing),
+           TEST(redo__that_is_marked_is_never_begun_anew), TEST(redo__without_its_mark_is_deleted),
+           TEST(redo__carries_out_no_other_operations), TEST(load__refuses_what_is_damaged),
+           TEST(load__opens_tokens_where_they_were_sealed),
            TEST(load__ends_when_another_broker_leads),
            TEST(load__ends_when_its_revision_is_compacted))

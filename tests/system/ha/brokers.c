@@ -19,7 +19,7 @@ void brokers_open(struct brokers *brokers, struct etcdcluster *cluster)
 {
     static const char key[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
     char path[128];
-    *brokers = (struct brokers){.cluster = cluster, .lines = ""};
+    *brokers = (struct brokers){.cluster = cluster, .lease = "2s", .lines = ""};
     assert_int_equal(etcdcluster_await(cluster), 0);
     assert_int_equal(etcdcluster_wipe(cluster), 0);
     assert_int_equal(folder_create(brokers->folder), 0);
@@ -47,11 +47,11 @@ void brokers_configure(const struct brokers *brokers, unsigned broker, const cha
     (void)snprintf(name, sizeof name, "%u.conf", broker);
     (void)snprintf(text, sizeof text,
                    "[broker]\nsocket = %s\nadvertise = %s\nadmins = %u\n"
-                   "[state]\nstore = etcd\nendpoints = %s\nprefix = /mcastd/test\nlease = 2s\n"
+                   "[state]\nstore = etcd\nendpoints = %s\nprefix = /mcastd/test\nlease = %s\n"
                    "key_file = %s/state.key\n%s\n"
                    "[cluster \"elcap\"]\nusers = %u\n",
                    brokers->socket[broker] + strlen("unix:"), brokers->socket[broker],
-                   (unsigned)geteuid(), endpoints, brokers->folder, brokers->lines,
+                   (unsigned)geteuid(), endpoints, brokers->lease, brokers->folder, brokers->lines,
                    (unsigned)geteuid());
     assert_int_equal(folder_write(brokers->folder, name, 0600, text), 0);
 }

@@ -15,6 +15,7 @@ enum { BROKERS_MAX = 3 };
 struct brokers {
     struct etcdcluster *cluster;
     char folder[FOLDER_PATH_SIZE];
+    const char *lease;                      /* "2s" */
     const char *lines;                      /* further ones of [state]; "" */
     const char *endpoints[BROKERS_MAX];     /* members as it reaches them; NULL: all as they are */
     struct process *processes[BROKERS_MAX]; /* NULL: does not run */

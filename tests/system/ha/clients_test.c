@@ -84,6 +84,19 @@ static void handle__follows_the_leader(void **state)
     mcast_close(handle);
 }
 
+static void step_down__is_of_the_one_that_leads(void **state)
+{
+    struct mcast *handle = open_handle(1);
+    struct mcast_error error;
+    const int vni = reserve(handle, "f1");
+    if (mcast_step_down(handle, &error) < 0)
+        fail_msg("%s", error.text);
+    assert_int_equal(reserve(handle, "f1"), vni);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+    brokers_await_role(&brokers, 1, "leader");
+    mcast_close(handle);
+}
+
 /* It still takes connections, and answers none. */
 static void handle__leaves_a_leader_that_hangs(void **state)
 {
@@ -206,6 +219,7 @@ static void requests__in_flight_are_answered_by_the_next_leader(void **state)
 #define BROKERS_TEST(name) cmocka_unit_test_setup_teardown(name, open_brokers, close_brokers)
 
 UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(handle__follows_the_leader),
+           BROKERS_TEST(step_down__is_of_the_one_that_leads),
            BROKERS_TEST(handle__leaves_a_leader_that_hangs),
            BROKERS_TEST(stream__goes_on_at_the_next_leader),
            BROKERS_TEST(requests__in_flight_are_answered_by_the_next_leader))

@@ -505,6 +505,22 @@ static bool has_ended(void *process)
     return !process_alive(process);
 }
 
+/* Or it cannot be. */
+static bool is_traced(void *arg)
+{
+    struct process *strace = ((struct process **)arg)[0], *member = ((struct process **)arg)[1];
+    char path[64], line[128];
+    int tracer = 0;
+
+    (void)snprintf(path, sizeof path, "/proc/%d/status", process_pid(member));
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status))
+        (void)sscanf(line, "TracerPid: %d", &tracer);
+    if (status)
+        (void)fclose(status);
+    return tracer > 0 || !process_alive(strace);
+}
+
 /* strace(1) delays what etcd waits for before it says yes. */
 static void slow_disk(struct ha_context *context)
 {
@@ -528,8 +544,11 @@ static void slow_disk(struct ha_context *context)
         slow[m] = process_start(
             argv, folder_path(log, sizeof log, context->units.brokers.folder, "strace.log"));
     }
-    for (int i = 0; i < 4; i++)
-        go_on(context);
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX && slow[m]; m++) {
+        struct process *both[] = {slow[m], etcdcluster_process(context->cluster, m)};
+        (void)scene_await(&context->scene, is_traced, both);
+    }
+    go_on_for(context, 1000, 2500);
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
         if (slow[m] && !process_alive(slow[m]))
             skip_for_want(context, "strace may not trace another process");

@@ -131,8 +131,12 @@ void process_kill(struct process *process)
 
 void process_signal(struct process *process, int signum)
 {
-    if (process_alive(process))
-        kill(process->pid, signum);
+    if (!process_alive(process))
+        return;
+    kill(process->pid, signum);
+    /* kill returns before the process has stopped. */
+    if (signum == SIGSTOP)
+        (void)waitid(P_PID, (id_t)process->pid, &(siginfo_t){0}, WSTOPPED | WEXITED | WNOWAIT);
 }
 
 pid_t process_pid(const struct process *process)

@@ -28,7 +28,7 @@ int process_stop(struct process *process);
 /* kill -9, and waits until it is gone. Frees it; NULL is allowed. */
 void process_kill(struct process *process);
 
-/* Sends it a signal; nothing when it has ended. */
+/* Sends it a signal; nothing when it has ended. Of SIGSTOP it returns when it has stopped. */
 void process_signal(struct process *process, int signum);
 
 pid_t process_pid(const struct process *process);

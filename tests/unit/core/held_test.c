@@ -5,6 +5,12 @@
 
 enum { MANY = 1000, POOL = 64, FLOODED = 49, UID = 5588, OTHER_UID = 5589 };
 
+/* Not evenly spread, so that some stand in each other's way. */
+static uint32_t uid_of(uint32_t i)
+{
+    return i * i * 31;
+}
+
 /* F4: each user has his own count, whatever others came and went meanwhile. */
 static void held__counts_for_each_user(void **state)
 {
@@ -12,16 +18,16 @@ static void held__counts_for_each_user(void **state)
     (void)state;
     assert_int_equal(held_by(&held, 0), 0);
     for (uint32_t round = 1; round <= 2; round++)
-        for (uint32_t uid = 0; uid < MANY; uid++)
-            held_add(&held, uid * 7, uid + 1);
+        for (uint32_t i = 0; i < MANY; i++)
+            held_add(&held, uid_of(i), i + 1);
     assert_int_equal(held_most(&held), 2 * MANY);
-    for (uint32_t uid = 0; uid < MANY; uid += 3)
-        held_remove(&held, uid * 7, 2 * (uid + 1));
-    for (uint32_t uid = 0; uid < MANY; uid++)
-        assert_int_equal(held_by(&held, uid * 7), uid % 3 == 0 ? 0 : 2 * (uid + 1));
-    for (uint32_t uid = 0; uid < MANY; uid++)
-        if (uid % 3 != 0)
-            held_remove(&held, uid * 7, 2 * (uid + 1));
+    for (uint32_t i = 0; i < MANY; i += 3)
+        held_remove(&held, uid_of(i), 2 * (i + 1));
+    for (uint32_t i = 0; i < MANY; i++)
+        assert_int_equal(held_by(&held, uid_of(i)), i % 3 == 0 ? 0 : 2 * (i + 1));
+    for (uint32_t i = 0; i < MANY; i++)
+        if (i % 3 != 0)
+            held_remove(&held, uid_of(i), 2 * (i + 1));
     assert_int_equal(held.used, 0);
     assert_int_equal(held_most(&held), 0);
     assert_true(held.slot_count <= 4 * MANY);
@@ -43,20 +49,22 @@ static void held__is_too_much_beyond_thrice_what_is_free(void **state)
     struct held held = {0};
     (void)state;
     assert_false(held_too_much(&held, UID, 0, POOL));
-    held_add(&held, UID, 13);
-    assert_false(held_too_much(&held, UID, 5, POOL));
-    assert_true(held_too_much(&held, UID, 4, POOL));
+    held_add(&held, UID, 12);
+    assert_false(held_too_much(&held, UID, 4, POOL));
+    assert_true(held_too_much(&held, UID, 3, POOL));
     assert_false(held_too_much(&held, OTHER_UID, 0, POOL));
-    assert_false(held_too_much(&held, UID, 0, 16 * 13));
-    assert_false(held_too_much(&held, UID, 3, 12)); /* it is of a former pool */
+    assert_true(held_too_much(&held, UID, 0, 16 * 12 - 1));
+    assert_false(held_too_much(&held, UID, 0, 16 * 12));
+    assert_true(held_too_much(&held, UID, 3, 13));
+    assert_false(held_too_much(&held, UID, 3, 12)); /* some is of a former pool */
     held_release(&held);
 }
 
 static void begin_small(struct driver *d)
 {
     idset_init(&d->config.vni_pool);
-    for (uint16_t vni = 2000; vni < 2000 + POOL; vni++)
-        idset_add(&d->config.vni_pool, vni);
+    for (unsigned vni = 2000; vni < 2000 + POOL; vni++)
+        idset_add(&d->config.vni_pool, (uint16_t)vni);
     d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
     driver_up(d);
 }

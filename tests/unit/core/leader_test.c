@@ -356,6 +356,7 @@ static void resign__ends_what_it_does_at_once(void **state)
     assert_false(may_act(&desk, desk.now_ms));
     asks(&desk, LEADER_RESIGN);
     hears(&desk, LEADER_UNKNOWN, 10);
+    asks(&desk, LEADER_NOTHING); /* not at once */
     desk.now_ms = leader_wake(&desk.leader);
     asks(&desk, LEADER_RESIGN);
     hears(&desk, LEADER_OK, 1);
