@@ -9,7 +9,8 @@
     X(NOMEM, "out-of-memory", "memory is exhausted")                                               \
     X(IO, "io", "a file, socket or disk failed; the text carries the system's words")              \
     X(FULL, "full", "a limit that has a name is reached")                                          \
-    X(NOT_LEADER, "not-leader", "another broker has taken over; nothing was written")              \
+    X(NOT_LEADER, "not-leader",                                                                    \
+      "this broker leads no longer; whether it was written is not known")                          \
     X(CORRUPT, "corrupt", "what was read back is not what was written")                            \
     X(VERSION, "version", "written by a newer version of the program")                             \
     X(REFUSED, "refused", "the other side said no")                                                \

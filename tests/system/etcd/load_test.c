@@ -267,8 +267,9 @@ static void redo__that_comes_late_again_does_nothing(void **state)
 static bool is_marked(void *unused)
 {
     char *mark = etcdcluster_get(cluster, PREFIX "/redo/0000000000000001");
+    const bool there = mark;
     free(mark);
-    return mark;
+    return there;
 }
 
 static void set_alarm(bool on)

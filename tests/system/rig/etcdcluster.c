@@ -566,7 +566,6 @@ static int call_range(struct etcdcluster *cluster, const char *path, const char 
     json_t *body = json_pack("{s:s,s:s*,s:s*}", "key", key64, "value", value64, "range_end", end64);
     struct question question = {cluster, path, json_dumps(body, JSON_COMPACT), reply};
 
-    *reply = (struct plainhttp_reply){0};
     await(answers, &question, AWAIT_DEADLINE_MS);
     if (reply->status > 0 && reply->status != 200)
         fprintf(stderr, "etcd refuses %s: %d %s\n", path, reply->status, reply->text);
@@ -580,7 +579,7 @@ static int call_range(struct etcdcluster *cluster, const char *path, const char 
 
 int etcdcluster_wipe(struct etcdcluster *cluster)
 {
-    struct plainhttp_reply reply;
+    struct plainhttp_reply reply = {0};
     const int status = call_range(cluster, "/v3/kv/deleterange", "", NULL, "\0", 1, &reply);
 
     plainhttp_reply_release(&reply);
@@ -589,7 +588,7 @@ int etcdcluster_wipe(struct etcdcluster *cluster)
 
 int etcdcluster_put(struct etcdcluster *cluster, const char *key, const char *value)
 {
-    struct plainhttp_reply reply;
+    struct plainhttp_reply reply = {0};
     const int status = call_range(cluster, "/v3/kv/put", key, value, NULL, 0, &reply);
 
     plainhttp_reply_release(&reply);
@@ -598,7 +597,7 @@ int etcdcluster_put(struct etcdcluster *cluster, const char *key, const char *va
 
 char *etcdcluster_get(struct etcdcluster *cluster, const char *key)
 {
-    struct plainhttp_reply reply;
+    struct plainhttp_reply reply = {0};
     char *text = NULL;
 
     if (call_range(cluster, "/v3/kv/range", key, NULL, NULL, 0, &reply) == 200) {
@@ -613,7 +612,7 @@ char *etcdcluster_get(struct etcdcluster *cluster, const char *key)
 
 long etcdcluster_count(struct etcdcluster *cluster, const char *prefix)
 {
-    struct plainhttp_reply reply;
+    struct plainhttp_reply reply = {0};
     char end[TEXT_SIZE];
     size_t length = strlen(prefix);
     long count = -1;
