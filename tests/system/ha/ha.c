@@ -141,10 +141,10 @@ static void report(struct ha *ha)
     qsort(ha->gaps, ha->gap_count, sizeof *ha->gaps, by_length);
     printf("\n  %u leaders followed each other; %u brokers ended because they led no longer\n",
            seen->reigns, context->units.deposed);
+    const size_t middle = ha->gap_count / 2;
     if (ha->gap_count > 0)
         printf("  without an answer: %.2f s in the median of rounds, %.2f s in the worst\n",
-               (double)ha->gaps[ha->gap_count / 2] / 1e9,
-               (double)ha->gaps[ha->gap_count - 1] / 1e9);
+               (double)ha->gaps[middle] / 1e9, (double)ha->gaps[ha->gap_count - 1] / 1e9);
     printf("  %" PRIu64 " answers: %" PRIu64 " reserves, %" PRIu64 " repeats, %" PRIu64
            " releases, %" PRIu64 " looks, %" PRIu64 " syncs; %" PRIu64 " not by a leader, %" PRIu64
            " put off, %" PRIu64 " broken off or given up\n",

@@ -370,14 +370,9 @@ static void member_paused(struct ha_context *context)
     go_on(context);
 }
 
-struct catch
-{
-    struct tcpproxy *link;
-};
-
 static bool is_kept(void *arg)
 {
-    return tcpproxy_kept(((const struct catch *)arg)->link);
+    return tcpproxy_kept(arg);
 }
 
 /* Delivered again, and again under the next leader: its guards fail. */
@@ -387,15 +382,15 @@ static void commit_repeated(struct ha_context *context)
     const unsigned member = member_of(context, leader);
     const struct wish wish = wish_of(context, leader);
 
-    struct catch catch = {context->units.links[leader][member]};
-    tcpproxy_keep(catch.link, "/v3/kv/txn");
-    if (!scene_await(&context->scene, is_kept, &catch)) {
+    struct tcpproxy *const link = context->units.links[leader][member];
+    tcpproxy_keep(link, "/v3/kv/txn");
+    if (!scene_await(&context->scene, is_kept, link)) {
         verdict_fault(&context->scene.verdict, "no commit passes to member %u", member);
         return;
     }
     for (int i = 0; i < 2; i++) {
         go_on(context);
-        const int status = tcpproxy_replay(catch.link);
+        const int status = tcpproxy_replay(link);
         if (status != 200)
             verdict_fault(&context->scene.verdict, "a repeated commit was answered %d", status);
         if (i == 0 && dice(context, 2)) {
