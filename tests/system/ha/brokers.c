@@ -61,7 +61,9 @@ void brokers_start(struct brokers *brokers, unsigned broker)
     char config[128], log[128];
     const char *const argv[] = {MCASTD, "--config", file_of(brokers, broker, "conf", config), NULL};
     assert_null(brokers->processes[broker]);
-    brokers_configure(brokers, broker, etcdcluster_endpoints(brokers->cluster));
+    brokers_configure(brokers, broker,
+                      brokers->endpoints[broker] ? brokers->endpoints[broker]
+                                                 : etcdcluster_endpoints(brokers->cluster));
     brokers->processes[broker] = process_start(argv, file_of(brokers, broker, "log", log));
     assert_non_null(brokers->processes[broker]);
 }

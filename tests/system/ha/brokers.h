@@ -17,6 +17,7 @@ struct brokers {
     char folder[FOLDER_PATH_SIZE];
     const char *lease;                      /* "2s" */
     const char *lines;                      /* further ones of [state]; "" */
+    const char *endpoints[BROKERS_MAX];     /* members as it reaches them; NULL: all as they are */
     struct process *processes[BROKERS_MAX]; /* NULL: does not run */
     struct plainhttp *clients[BROKERS_MAX];
     char socket[BROKERS_MAX][128]; /* "unix:/…/0.sock" */

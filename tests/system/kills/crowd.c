@@ -2,14 +2,12 @@
 #include "tests/system/kills/crowd.h"
 
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/wire.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    CONNECTIONS = 24,
     TURN_MS = 4,
     SENT_A_TURN = 6,
     AGAIN_MS = 30,       /* before what was refused or lost is repeated */
@@ -22,7 +20,6 @@ enum request { RESERVE, RELEASE, LOOK, SYNC, REQUESTS };
 
 struct crowd {
     struct crowd_options options;
-    struct wire *wire;
     struct prng prng;
     bool trouble, calm;
     struct job jobs[CROWD_JOBS];
@@ -41,15 +38,25 @@ static int64_t in_ms(int64_t ms)
 
 /* ---- sending ---- */
 
+static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply);
+
+static int send_request(struct crowd *crowd, uint64_t tag, const char *method, const char *path,
+                        const char *body)
+{
+    const struct fleet_request request = {.done = on_reply, .arg = crowd, .tag = tag};
+
+    return fleet_send(crowd->options.fleet, &request, method, path, body);
+}
+
 static bool request(struct crowd *crowd, struct job *job, enum request kind)
 {
     static const char *const methods[] = {"PUT", "DELETE", "GET"};
     char path[JOB_PATH_SIZE];
 
     job_path(job, path);
-    if (!wire_has_room(crowd->wire) ||
-        wire_send(crowd->wire, (uint64_t)job->index * REQUESTS + kind, methods[kind], path,
-                  kind == RESERVE ? job->body : NULL) < 0) {
+    if (!fleet_has_room(crowd->options.fleet) ||
+        send_request(crowd, (uint64_t)job->index * REQUESTS + kind, methods[kind], path,
+                     kind == RESERVE ? job->body : NULL) < 0) {
         job->again_ns = in_ms(AGAIN_MS);
         return false;
     }
@@ -81,7 +88,9 @@ static void begin(struct crowd *crowd, struct job *job)
     const bool cancels = prng_percent(prng, 6);
 
     /* Who cancels wants no earlier life of the id to be mistaken for this one. */
-    job_begin(job, prng, cancels || job->canceled || prng_percent(prng, 50));
+    job_begin(job, prng,
+              cancels || job->canceled || (crowd->options.impatient && job->lost_answer) ||
+                  prng_percent(prng, 50));
     reserve(crowd, job);
     if (!cancels && prng_percent(prng, 12))
         reserve(crowd, job); /* the same, at the same time */
@@ -168,12 +177,12 @@ static void sync_cluster(struct crowd *crowd, size_t cluster)
     char path[JOB_PATH_SIZE];
 
     if (crowd->syncing[cluster] || crowd->sync_ns[cluster] > await_now_ns() ||
-        !wire_has_room(crowd->wire))
+        !fleet_has_room(crowd->options.fleet))
         return;
     char *body = sync_body(crowd, cluster);
     snprintf(path, sizeof path, "/v1/clusters/%s/sync", crowd->options.clusters[cluster]);
     crowd->sync_ns[cluster] = in_ms(SYNC_EVERY_MS);
-    if (body && wire_send(crowd->wire, cluster * REQUESTS + SYNC, "POST", path, body) == 0)
+    if (body && send_request(crowd, cluster * REQUESTS + SYNC, "POST", path, body) == 0)
         crowd->syncing[cluster] = true;
     free(body);
 }
@@ -400,16 +409,9 @@ static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply)
 struct crowd *crowd_create(const struct crowd_options *options)
 {
     struct crowd *crowd = calloc(1, sizeof *crowd);
-    const struct wire_options wire = {.socket = options->socket,
-                                      .connections = CONNECTIONS,
-                                      .depth = 1,
-                                      .done = on_reply,
-                                      .arg = crowd};
 
-    if (!crowd || !(crowd->wire = wire_create(&wire))) {
-        free(crowd);
+    if (!crowd)
         return NULL;
-    }
     crowd->options = *options;
     prng_init(&crowd->prng, options->seed);
     for (uint32_t i = 0; i < CROWD_JOBS; i++) {
@@ -423,7 +425,6 @@ void crowd_destroy(struct crowd *crowd)
 {
     if (!crowd)
         return;
-    wire_destroy(crowd->wire);
     for (size_t i = 0; i < CROWD_JOBS; i++)
         json_decref(crowd->jobs[i].told);
     free(crowd);
@@ -444,7 +445,7 @@ bool crowd_is_quiet(const struct crowd *crowd)
     for (size_t i = 0; i < CROWD_JOBS; i++)
         if (crowd->jobs[i].life != JOB_NONE && crowd->jobs[i].life != JOB_LIVE)
             return false;
-    return wire_under_way(crowd->wire) == 0;
+    return fleet_under_way(crowd->options.fleet) == 0;
 }
 
 void crowd_watch(struct crowd *crowd, bool watch)
@@ -477,19 +478,19 @@ void crowd_turn(struct crowd *crowd)
 {
     for (size_t cluster = 0; cluster < CROWD_CLUSTERS; cluster++)
         sync_cluster(crowd, cluster);
-    for (unsigned i = 0; i < SENT_A_TURN && wire_has_room(crowd->wire); i++)
+    for (unsigned i = 0; i < SENT_A_TURN && fleet_has_room(crowd->options.fleet); i++)
         act(crowd, &crowd->jobs[prng_below(&crowd->prng, CROWD_JOBS)]);
-    for (size_t i = 0; i < CROWD_JOBS && wire_has_room(crowd->wire); i++)
+    for (size_t i = 0; i < CROWD_JOBS && fleet_has_room(crowd->options.fleet); i++)
         if (is_pressing(&crowd->jobs[i]))
             act(crowd, &crowd->jobs[i]);
-    (void)wire_turn(crowd->wire, TURN_MS);
+    (void)fleet_turn(crowd->options.fleet, TURN_MS);
 }
 
 void crowd_hang_up(struct crowd *crowd)
 {
-    while (wire_under_way(crowd->wire) > 0)
-        (void)wire_turn(crowd->wire, -1);
-    wire_hang_up(crowd->wire);
+    while (fleet_under_way(crowd->options.fleet) > 0)
+        (void)fleet_turn(crowd->options.fleet, -1);
+    fleet_hang_up(crowd->options.fleet);
 }
 
 struct job *crowd_job(struct crowd *crowd, size_t index)

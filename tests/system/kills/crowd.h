@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "tests/system/kills/fleet.h"
 #include "tests/system/kills/job.h"
 
 #include <stdbool.h>
@@ -26,7 +27,8 @@ struct crowd_options {
     struct vnis *vnis;
     struct history *history;
     const char *const *clusters; /* CROWD_CLUSTERS names */
-    const char *socket;          /* of the broker */
+    struct fleet *fleet;         /* the brokers; borrowed */
+    bool impatient; /* gives requests up: no job has the id of one that may still be asked for */
     uint64_t seed;
 };
 

@@ -4,6 +4,7 @@
  * notes, the ledger, the fabric manager and the events agreed. */
 #include "tests/system/kills/audit.h"
 #include "tests/system/kills/killschedule.h"
+#include "tests/system/kills/ledger.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/soak/weather.h"
 
@@ -86,6 +87,7 @@ static void play_round(struct kill_context *context, struct deck *deck)
         (void)weather_clear(scene->testbed);
         crowd_calm(scene->crowd, true);
         audit(scene);
+        ledger_compare(scene);
     }
     printf("  %3u %-23s %-13s %.1f s\n", scene->verdict.round, plannedkill->name,
            weather ? weather : "?", (double)(await_now_ns() - began) / 1e9);

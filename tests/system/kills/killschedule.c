@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/kills/killschedule.h"
 
+#include "tests/system/kills/fakeclock.h"
 #include "tests/system/kills/fmloss.h"
 #include "tests/system/kills/refusal.h"
 #include "tests/system/kills/silence.h"
@@ -305,45 +306,26 @@ static void key_changed(struct kill_context *context)
 
 /* ---- the clock ---- */
 
-static const char *clock_library(void)
-{
-    static const char *const places[] = {"/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1",
-                                         "/usr/lib/aarch64-linux-gnu/faketime/libfaketimeMT.so.1",
-                                         "/usr/lib/faketime/libfaketimeMT.so.1"};
-
-#ifdef __SANITIZE_ADDRESS__
-    return NULL; /* the sanitizer wants to be the first library itself */
-#endif
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
-        if (access(places[i], R_OK) == 0)
-            return places[i];
-    return NULL;
-}
-
 /* Set back by years, forward by hours, … from one start to the next; and right again. */
 static void clock_set(struct kill_context *context)
 {
     static const char *const offsets[] = {"-2y", "-30d", "-3h", "-5", "+5", "+3h", "+30d", "+2y"};
     struct scene *scene = context->scene;
-    const char *library = clock_library();
+    const char *lacks = fakeclock_lacks();
 
-    if (!library) {
+    if (lacks) {
 #ifdef __SANITIZE_ADDRESS__
-        skip(context, "the broker is sanitized");
+        skip(context, lacks);
 #else
-        skip_for_want(context, "libfaketime (Debian's package of that name) is not installed");
+        skip_for_want(context, lacks);
 #endif
         return;
     }
     for (int i = 0; i < 2; i++) {
         kill_broker(context);
-        setenv("LD_PRELOAD", library, 1);
-        setenv("FAKETIME", offsets[prng_below(&scene->prng, sizeof offsets / sizeof *offsets)], 1);
-        setenv("FAKETIME_DONT_FAKE_MONOTONIC", "1", 1);
+        fakeclock_set(offsets[prng_below(&scene->prng, sizeof offsets / sizeof *offsets)]);
         const int started = scene_start_broker(scene);
-        unsetenv("LD_PRELOAD");
-        unsetenv("FAKETIME");
-        unsetenv("FAKETIME_DONT_FAKE_MONOTONIC");
+        fakeclock_set(NULL);
         if (started < 0)
             return;
         go_on(scene);

@@ -27,56 +27,71 @@ int scene_plant(struct scene *scene, const char *name)
     return status;
 }
 
-static int open_stage(struct scene *scene, const char *mcastd, const char *mock_fm)
-{
-    /* Short times: a round is to be over in a few seconds. The link is fast to come back, and so
-     * few VNIs that each is given again and again. The fabric manager's double acts at most 600 ms
-     * late (weather.c): within [fm] timeout after a request was given up, be it by a kill just
-     * after it was sent, as docs/architecture.md takes for granted. */
-    const struct testbed_options options = {
-        .mcastd = mcastd,
-        .mock_fm = mock_fm,
-        .broker = scene->debug ? "log_level = debug\nsync_grace = 200ms\n" : "sync_grace = 200ms\n",
-        .state = "events_keep = 1000000\nevents_age = 0\n",
-        .fm = "timeout = 1s\nreserve_timeout = 400ms\nlink_retry = 50ms\nrelist = 700ms\n"
-              "stray_grace = 300ms\n",
-        .hwcoll = "min_nodes = 64\naddresses_per_job = 4\ntotal_addresses = 120\n",
-        .vni = "pool = 2000-2299\nhold = 300ms\n",
-        .clusters = "[cluster \"elcap2\"]\nusers = root\nbudget = 40\n"
-                    "[cluster \"tuo\"]\nusers = root\nbudget = 24\n",
-    };
+/* Short times: a round is to be over in a few seconds. The link is fast to come back, and so few
+ * VNIs that each is given again and again. The fabric manager's double acts at most 600 ms late
+ * (weather.c): within [fm] timeout after a request was given up, be it by a kill just after it was
+ * sent, as docs/architecture.md takes for granted. */
+const char scene_fm_lines[] = "timeout = 1s\nreserve_timeout = 400ms\nlink_retry = 50ms\n"
+                              "relist = 700ms\nstray_grace = 300ms\n";
+const char scene_hwcoll_lines[] = "min_nodes = 64\naddresses_per_job = 4\ntotal_addresses = 120\n";
+const char scene_vni_lines[] = "pool = 2000-2299\nhold = 300ms\n";
+const char scene_cluster_lines[] = "[cluster \"elcap2\"]\nusers = root\nbudget = 40\n"
+                                   "[cluster \"tuo\"]\nusers = root\nbudget = 24\n";
 
-    scene->testbed = testbed_create(&options);
+int scene_open_fm(struct scene *scene, const struct testbed_options *options)
+{
+    scene->testbed = testbed_create(options);
     if (!scene->testbed || testbed_start_fm(scene->testbed) < 0)
         return -1;
     for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
         if (scene_plant(scene, foreign[i]) / 100 != 2)
             return -1;
-    return testbed_start_broker(scene->testbed) == 0 ? testbed_await_link(scene->testbed) : -1;
+    return 0;
 }
 
-int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uint64_t seed,
-               bool debug)
+int scene_open_clients(struct scene *scene, const struct fleet_options *fleet)
 {
-    *scene = (struct scene){.verdict = {.seed = seed}, .debug = debug};
-    prng_init(&scene->prng, seed);
-    history_init(&scene->history, &scene->verdict);
-    if (open_stage(scene, mcastd, mock_fm) < 0)
-        return -1;
     const struct crowd_options crowd = {
         .verdict = &scene->verdict,
         .vnis = vnis_create(&scene->verdict, SCENE_HOLD_MS * (int64_t)1000000),
         .history = &scene->history,
         .clusters = scene_clusters,
-        .socket = testbed_socket(scene->testbed),
+        .fleet = fleet_create(fleet),
+        .impatient = fleet->give_up_ms > 0,
         .seed = prng_throw(&scene->prng)};
     scene->vnis = crowd.vnis;
-    if (!scene->vnis || !(scene->crowd = crowd_create(&crowd)))
+    scene->fleet = crowd.fleet;
+    if (!scene->vnis || !scene->fleet || !(scene->crowd = crowd_create(&crowd)))
         return -1;
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
-        if (!(scene->subscribers[i] = subscriber_create(&scene->history, crowd.socket)))
+        if (!(scene->subscribers[i] = subscriber_create(&scene->history, scene->fleet)))
             return -1;
     return 0;
+}
+
+int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uint64_t seed,
+               bool debug)
+{
+    const struct testbed_options options = {
+        .mcastd = mcastd,
+        .mock_fm = mock_fm,
+        .broker = debug ? "log_level = debug\nsync_grace = 200ms\n" : "sync_grace = 200ms\n",
+        .state = "events_keep = 1000000\nevents_age = 0\n",
+        .fm = scene_fm_lines,
+        .hwcoll = scene_hwcoll_lines,
+        .vni = scene_vni_lines,
+        .clusters = scene_cluster_lines,
+    };
+
+    *scene = (struct scene){.verdict = {.seed = seed}, .debug = debug};
+    prng_init(&scene->prng, seed);
+    history_init(&scene->history, &scene->verdict);
+    if (scene_open_fm(scene, &options) < 0 || testbed_start_broker(scene->testbed) < 0 ||
+        testbed_await_link(scene->testbed) < 0)
+        return -1;
+    const struct fleet_options fleet = {
+        .verdict = &scene->verdict, .sockets = {testbed_socket(scene->testbed)}, .brokers = 1};
+    return scene_open_clients(scene, &fleet);
 }
 
 void scene_close(struct scene *scene)
@@ -84,6 +99,7 @@ void scene_close(struct scene *scene)
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
         subscriber_destroy(scene->subscribers[i]);
     crowd_destroy(scene->crowd);
+    fleet_destroy(scene->fleet);
     vnis_destroy(scene->vnis);
     history_release(&scene->history);
     json_decref(scene->restored);
@@ -185,6 +201,13 @@ static void glance(struct scene *scene)
     plainhttp_reply_release(&reply);
 }
 
+int scene_call(struct scene *scene, const char *method, const char *path,
+               struct plainhttp_reply *reply)
+{
+    return scene->call ? scene->call(scene->brokers, method, path, reply)
+                       : plainhttp_call(testbed_http(scene->testbed), method, path, NULL, reply);
+}
+
 /* ---- time passes ---- */
 
 /* What goes on all the time, for a few milliseconds. */
@@ -197,6 +220,8 @@ static void turn(struct scene *scene)
     for (size_t i = 0; i < SCENE_SUBSCRIBERS; i++)
         subscriber_turn(scene->subscribers[i]);
     glance(scene);
+    if (scene->look_after)
+        scene->look_after(scene->brokers);
 }
 
 void scene_run(struct scene *scene, unsigned answers, unsigned at_most_ms)

@@ -22,6 +22,7 @@ struct scene {
     struct verdict verdict;
     struct prng prng;
     struct testbed *testbed;
+    struct fleet *fleet; /* the brokers, as clients reach them */
     struct vnis *vnis;
     struct history history;
     struct crowd *crowd;
@@ -33,12 +34,25 @@ struct scene {
     bool old_state;      /* an old state was put back there: budgets are not looked at */
     json_t *restored;    /* what it had: name -> true. NULL: none was put back */
     bool debug;
+    /* Where several brokers are (tests/system/ha); NULL: the testbed has the only one. */
+    void *brokers;
+    void (*look_after)(void *brokers); /* now and then */
+    /* As plainhttp_call, at the one that leads. */
+    int (*call)(void *brokers, const char *method, const char *path, struct plainhttp_reply *reply);
 };
 
 /* Starts both programs; the link is up. 0, or -1. */
 int scene_open(struct scene *scene, const char *mcastd, const char *mock_fm, uint64_t seed,
                bool debug);
 void scene_close(struct scene *scene);
+/* The parts of scene_open: the fabric manager's double, with others' objects; what its broker is
+ * to have in [fm], and from [hwcoll] on; the clients of these brokers, each 0 or -1. */
+int scene_open_fm(struct scene *scene, const struct testbed_options *options);
+extern const char scene_fm_lines[], scene_hwcoll_lines[], scene_vni_lines[], scene_cluster_lines[];
+int scene_open_clients(struct scene *scene, const struct fleet_options *fleet);
+/* A call of the broker: its status. reply is to be released. */
+int scene_call(struct scene *scene, const char *method, const char *path,
+               struct plainhttp_reply *reply);
 
 /* Goes on until the crowd has had so many more answers, or (when little is answered) for so long.
  */

@@ -10,7 +10,8 @@
 
 struct subscriber {
     struct history *history;
-    const char *socket;
+    const struct fleet *fleet;
+    unsigned broker; /* that it is connected to */
     CURLM *multi;
     CURL *easy;
     bool connected;
@@ -19,14 +20,14 @@ struct subscriber {
     size_t length, room;
 };
 
-struct subscriber *subscriber_create(struct history *history, const char *socket)
+struct subscriber *subscriber_create(struct history *history, const struct fleet *fleet)
 {
     struct subscriber *subscriber = calloc(1, sizeof *subscriber);
 
     if (!subscriber)
         return NULL;
     subscriber->history = history;
-    subscriber->socket = socket;
+    subscriber->fleet = fleet;
     subscriber->multi = curl_multi_init();
     subscriber->easy = curl_easy_init();
     if (!subscriber->multi || !subscriber->easy) {
@@ -113,9 +114,11 @@ static void come(struct subscriber *subscriber)
 {
     char url[96];
 
+    subscriber->broker = fleet_at(subscriber->fleet);
     snprintf(url, sizeof url, "http://mcastd/v1/events?after=%" PRIu64, subscriber->last);
     curl_easy_setopt(subscriber->easy, CURLOPT_URL, url);
-    curl_easy_setopt(subscriber->easy, CURLOPT_UNIX_SOCKET_PATH, subscriber->socket);
+    curl_easy_setopt(subscriber->easy, CURLOPT_UNIX_SOCKET_PATH,
+                     fleet_socket(subscriber->fleet, subscriber->broker));
     curl_easy_setopt(subscriber->easy, CURLOPT_PROXY, "");
     curl_easy_setopt(subscriber->easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(subscriber->easy, CURLOPT_FAILONERROR, 1L);
@@ -129,6 +132,9 @@ void subscriber_turn(struct subscriber *subscriber)
 {
     int running = 0, left;
 
+    /* One that was stopped would keep it for ever. */
+    if (subscriber->connected && subscriber->broker != fleet_at(subscriber->fleet))
+        subscriber_leave(subscriber);
     if (!subscriber->connected)
         come(subscriber);
     curl_multi_perform(subscriber->multi, &running);

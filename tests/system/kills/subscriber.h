@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "tests/system/kills/fleet.h"
 #include "tests/system/kills/history.h"
 
 #include <stdint.h>
@@ -10,8 +11,8 @@
 
 struct subscriber;
 
-/* socket: of the broker; borrowed. NULL: out of memory. */
-struct subscriber *subscriber_create(struct history *history, const char *socket);
+/* It goes where the fleet is at; borrowed. NULL: out of memory. */
+struct subscriber *subscriber_create(struct history *history, const struct fleet *fleet);
 void subscriber_destroy(struct subscriber *subscriber); /* NULL is allowed */
 
 /* Takes what has come, connects when it is not connected, and waits for nothing. */

@@ -318,9 +318,10 @@ static void *run(void *arg)
         pthread_mutex_unlock(&proxy->mutex);
         poll(polls, (nfds_t)count, timeout);
         pthread_mutex_lock(&proxy->mutex);
-        if (polls[0].revents) /* what is polled may have changed */
+        /* What is polled may have changed, also after poll() had returned (tcpproxy_reset). */
+        if (polls[0].revents)
             eventfd_read(proxy->wake, &times);
-        else
+        else if (proxy->count == links)
             serve(proxy, polls, links);
     }
     while (proxy->count > 0)

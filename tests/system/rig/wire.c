@@ -358,3 +358,16 @@ void wire_hang_up(struct wire *wire)
         if (wire->connections[i].fd >= 0)
             lose(wire, &wire->connections[i]);
 }
+
+void wire_give_up(struct wire *wire, int64_t after_ms)
+{
+    const int64_t before = await_now_ns() - after_ms * 1000000;
+
+    for (unsigned i = 0; i < wire->options.connections; i++) {
+        struct connection *connection = &wire->connections[i];
+
+        if (connection->fd >= 0 && connection->count > 0 &&
+            connection->requests[connection->first].sent_ns < before)
+            lose(wire, connection);
+    }
+}

@@ -45,3 +45,6 @@ size_t wire_turn(struct wire *wire, int timeout_ms);
 /* Closes all connections; nothing may be under way. After the other side was killed: its end of an
  * idle connection is gone, which the next request on it would be the first to notice. */
 void wire_hang_up(struct wire *wire);
+/* Closes the connections of which the first request waits for this long: they are lost, and what
+ * they carried may still be acted on. */
+void wire_give_up(struct wire *wire, int64_t after_ms);
