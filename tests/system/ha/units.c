@@ -40,7 +40,7 @@ int units_open(struct units *units, struct scene *scene, struct etcdcluster *clu
     if (open_links(units, cluster) < 0)
         return -1;
     (void)snprintf(units->lines, sizeof units->lines,
-                   "events_keep = 1000000\nevents_age = 0\n"
+                   "events_keep = 30000\nevents_age = 0\n" /* the audit hears 20,000 again */
                    "[broker]\nsync_grace = 200ms\n%s"
                    "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s[hwcoll]\n%s[vni]\n%s%s",
                    scene->debug ? "log_level = debug\n" : "", testbed_fm_url(scene->testbed),
