@@ -387,7 +387,7 @@ static void broker__no_room_for_another_connection(void **state)
     ask(&in_queue, "/v1/status");
     launch(server, &in_queue);
     ask(&late, "/v1/status");
-    late.request.limit_ms = 1;
+    late.request.limit_ms = 200; /* the connection is tried within it, and refused */
     launch(server, &late);
     ask(&waiting, "/v1/status");
     launch(server, &waiting);
