@@ -182,7 +182,7 @@ static int read_key(struct etcd *etcd, const char *path, struct error *err)
         return error_set(
             err, code,
             "the key file %s is missing: copy that of the other brokers; for the first "
-            "broker of a new ledger make one with `mcastd --make-key`",
+            "broker of a new ledger make one with openssl rand -hex 32",
             path);
     if (code < 0)
         return code;

@@ -136,6 +136,16 @@ int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
     return code;
 }
 
+/* etcd counts all keys of the range, whatever the limit: a page that lacks some and does not say so
+ * would end the kind too early, and its records would be taken for gone. */
+static bool is_whole(const struct page *page)
+{
+    uint64_t count;
+    const size_t here = json_array_size(json_object_get(page->body, "kvs"));
+    return wire_number(page->body, "count", &count) &&
+           (page->more ? here > 0 && count > here : count == here);
+}
+
 static int fetch_page(struct leading *leading, struct error *err)
 {
     const struct key first = key_first(leading->etcd->prefix, paged[leading->at]);
@@ -154,6 +164,8 @@ static int fetch_page(struct leading *leading, struct error *err)
         leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
     } while (code == 1);
     leading->page.more = json_is_true(json_object_get(leading->page.body, "more"));
+    if (code == 0 && !is_whole(&leading->page))
+        code = error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
     return code;
 }
 

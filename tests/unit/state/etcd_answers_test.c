@@ -1,8 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* B7: what a broker makes of answers that are none of etcd's, or not those of a healthy one. */
 
+#include "base/hex.h"
+#include "state/base64.h"
+#include "state/etcd/gateway.h"
 #include "state/etcd/etcd.h"
 #include "tests/unit/state/fixture.h"
+#include "tokens/keybytes.h"
 #include "tokens/seal_key.h"
 
 #include <arpa/inet.h>
@@ -414,6 +418,71 @@ static void login__is_made_again_after_rights_changed(void **state)
     assert_int_equal(scene->server.requests, 2);
 }
 
+/* The same for the first look of a load, which wants an answer to each operation, and for the pages
+ * that follow, which want what is in `page`. */
+static void set_ledger(struct scene *scene, const char *page, char body[static 4096])
+{
+    struct error err = {0};
+    struct seal_key key;
+    unsigned char id[KEYBYTES_ID_SIZE];
+    char digits[2 * sizeof id + 1] = "", ledger[128], coded[BASE64_LENGTH(sizeof ledger) + 1];
+    assert_int_equal(seal_key_read(scene->key_file, &key, &err), 0);
+    assert_int_equal(keybytes_id("mcastd seal key id", key.bytes, id, &err), 0);
+    hex_write(id, sizeof id, digits);
+    base64_encode(ledger,
+                  (size_t)snprintf(ledger, sizeof ledger,
+                                   "{\"format\":\"mcastd\",\"version\":1,\"key\":\"%s\"}", digits),
+                  coded);
+    int length =
+        snprintf(body, 4096,
+                 "{\"header\":{\"cluster_id\":\"5\",\"revision\":\"9\"},%s"
+                 "\"succeeded\":true,\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":"
+                 "\"eA==\",\"create_revision\":\"3\",\"value\":\"%s\"}]}}",
+                 page, coded);
+    for (int i = 0; i < 30; i++)
+        length += snprintf(body + length, 4096 - (size_t)length, ",{\"response_range\":{}}");
+    (void)snprintf(body + length, 4096 - (size_t)length, "]}");
+    set_answer(scene, "200 OK", body);
+}
+
+static int count_record(void *arg, const struct record *record)
+{
+    (void)record;
+    ++*(int *)arg;
+    return 0;
+}
+
+static int load_whole(struct scene *scene, struct error *err)
+{
+    int records = 0, code;
+    struct store *store = store_etcd_open(scene->etcd, 77, 3, gateway_now_ms() + DEADLINE_MS, err);
+    assert_non_null(store);
+    while ((code = store_load(store, count_record, &records, err)) == 1) {
+        struct pollfd readable = {.fd = store_fd(store), .events = POLLIN};
+        assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
+    }
+    assert_int_equal(records, 1); /* the counters */
+    store_close(store);
+    return code;
+}
+
+/* I1: records that a page lacks would be taken for gone, and their VNIs given again. */
+static void page__that_lacks_records_is_refused(void **state)
+{
+    static const char *const lacking[] = {"\"more\":true,", "\"count\":\"2\",",
+                                          "\"count\":\"2\",\"more\":true,", "\"count\":\"x\","};
+    struct scene *scene = *state;
+    struct error err = {0};
+    char body[4096];
+    set_ledger(scene, "", body);
+    assert_int_equal(load_whole(scene, &err), 0);
+    for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
+        set_ledger(scene, lacking[i], body);
+        assert_int_equal(load_whole(scene, &err), ERROR_IO);
+        assert_non_null(strstr(err.text, "lacks what was asked for"));
+    }
+}
+
 static void open__refuses_what_cannot_work(void **state)
 {
     struct scene *scene = *state;
@@ -469,4 +538,5 @@ UNIT_MAIN(TEST(answer__that_is_not_etcds_says_nothing), TEST(answer__is_bounded)
           TEST(test__refuses_what_ignores_conditions), TEST(test__wants_all_that_it_asked_for),
           TEST(lease__is_read_strictly), TEST(campaign__is_read_strictly),
           TEST(lease__that_is_not_there_is_gone), TEST(login__sends_its_password_nowhere_else),
-          TEST(login__is_made_again_after_rights_changed), TEST(open__refuses_what_cannot_work))
+          TEST(login__is_made_again_after_rights_changed),
+          TEST(page__that_lacks_records_is_refused), TEST(open__refuses_what_cannot_work))
