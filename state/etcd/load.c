@@ -84,6 +84,8 @@ static int look_once(struct leading *leading, struct error *err)
         return code < 0 ? code : ERROR_IO;
     if (!json_is_true(json_object_get(body, "succeeded")))
         return error_set(err, ERROR_NOT_LEADER, "another broker leads");
+    if (!wire_ranged(body, AT_REDO) || !wire_ranged(body, AT_LEADER))
+        return error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
     if ((code = etcd_judge(leading->etcd, body, err)) == 1)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)

@@ -418,9 +418,11 @@ static void login__is_made_again_after_rights_changed(void **state)
     assert_int_equal(scene->server.requests, 2);
 }
 
+enum { OPERATIONS = 21 /* of the first look */ };
+
 /* The same for the first look of a load, which wants an answer to each operation, and for the pages
  * that follow, which want what is in `page`. */
-static void set_ledger(struct scene *scene, const char *page, char body[static 4096])
+static void set_ledger(struct scene *scene, const char *page, int answers, char body[static 4096])
 {
     struct error err = {0};
     struct seal_key key;
@@ -439,7 +441,7 @@ static void set_ledger(struct scene *scene, const char *page, char body[static 4
                  "\"succeeded\":true,\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":"
                  "\"eA==\",\"create_revision\":\"3\",\"value\":\"%s\"}]}}",
                  page, coded);
-    for (int i = 0; i < 30; i++)
+    for (int i = 1; i < answers; i++)
         length += snprintf(body + length, 4096 - (size_t)length, ",{\"response_range\":{}}");
     (void)snprintf(body + length, 4096 - (size_t)length, "]}");
     set_answer(scene, "200 OK", body);
@@ -452,7 +454,8 @@ static int count_record(void *arg, const struct record *record)
     return 0;
 }
 
-static int load_whole(struct scene *scene, struct error *err)
+/* expected: records that are loaded, the counters first. */
+static int load_whole(struct scene *scene, struct error *err, int expected)
 {
     int records = 0, code;
     struct store *store = store_etcd_open(scene->etcd, 77, 3, gateway_now_ms() + DEADLINE_MS, err);
@@ -461,7 +464,7 @@ static int load_whole(struct scene *scene, struct error *err)
         struct pollfd readable = {.fd = store_fd(store), .events = POLLIN};
         assert_int_equal(poll(&readable, 1, DEADLINE_MS), 1);
     }
-    assert_int_equal(records, 1); /* the counters */
+    assert_int_equal(records, expected);
     store_close(store);
     return code;
 }
@@ -474,11 +477,25 @@ static void page__that_lacks_records_is_refused(void **state)
     struct scene *scene = *state;
     struct error err = {0};
     char body[4096];
-    set_ledger(scene, "", body);
-    assert_int_equal(load_whole(scene, &err), 0);
+    set_ledger(scene, "", OPERATIONS, body);
+    assert_int_equal(load_whole(scene, &err, 1), 0);
     for (size_t i = 0; i < sizeof lacking / sizeof *lacking; i++) {
-        set_ledger(scene, lacking[i], body);
-        assert_int_equal(load_whole(scene, &err), ERROR_IO);
+        set_ledger(scene, lacking[i], OPERATIONS, body);
+        assert_int_equal(load_whole(scene, &err, 1), ERROR_IO);
+        assert_non_null(strstr(err.text, "lacks what was asked for"));
+    }
+}
+
+/* I2: the last two operations are whether a large commit is to be finished, and whether one leads.
+ */
+static void look__that_lacks_an_answer_is_refused(void **state)
+{
+    struct scene *scene = *state;
+    struct error err = {0};
+    char body[4096];
+    for (int answers = OPERATIONS - 2; answers < OPERATIONS; answers++) {
+        set_ledger(scene, "", answers, body);
+        assert_int_equal(load_whole(scene, &err, 0), ERROR_IO);
         assert_non_null(strstr(err.text, "lacks what was asked for"));
     }
 }
@@ -539,4 +556,5 @@ UNIT_MAIN(TEST(answer__that_is_not_etcds_says_nothing), TEST(answer__is_bounded)
           TEST(lease__is_read_strictly), TEST(campaign__is_read_strictly),
           TEST(lease__that_is_not_there_is_gone), TEST(login__sends_its_password_nowhere_else),
           TEST(login__is_made_again_after_rights_changed),
-          TEST(page__that_lacks_records_is_refused), TEST(open__refuses_what_cannot_work))
+          TEST(page__that_lacks_records_is_refused), TEST(look__that_lacks_an_answer_is_refused),
+          TEST(open__refuses_what_cannot_work))
