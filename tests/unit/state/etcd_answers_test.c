@@ -52,7 +52,8 @@ static void serve(struct server *server, int client)
     pthread_mutex_lock(&server->lock);
     server->requests++;
     memcpy(server->asked, request, sizeof request);
-    const int size = snprintf(head, sizeof head, "HTTP/1.1 %s\r\nContent-Length: %zu\r\n\r\n",
+    const int size = snprintf(head, sizeof head,
+                              "HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
                               server->status, server->length);
     if (write(client, head, (size_t)size) == size)
         for (size_t at = 0; at < server->length;) {
