@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/leading.h"
 
+#include "state/plainjson.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -215,7 +217,7 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
                    store_each_fn *each, void *arg, struct error *err)
 {
     struct record record;
-    json_t *object = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object = plainjson_load(kv->value, kv->value_length);
     int code = recordjson_read(&leading->json, kind, object, &record, err);
     json_decref(object);
     if (code < 0)
