@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/keys.h"
 
+#include "base/text.h"
 #include "state/columns.h"
 
 #include <assert.h>
@@ -52,6 +53,21 @@ struct key key_first(const char *prefix, enum record_kind kind)
     return key_named(prefix, kinds[kind]);
 }
 
+struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number)
+{
+    return format("%s%s%016" PRIx64, prefix, kinds[kind], number);
+}
+
+bool key_number(const char *prefix, enum record_kind kind, const char *key, uint64_t *out)
+{
+    char digits[17];
+    const size_t before = key_first(prefix, kind).length;
+    if (strlen(key) < before + sizeof digits - 1)
+        return false;
+    (void)snprintf(digits, sizeof digits, "%s", key + before);
+    return text_number(digits, 16, INT64_MAX, out);
+}
+
 struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number)
 {
     assert(kind == RECORD_NODE || kind == RECORD_SUM || kind == RECORD_CLEANUP);
@@ -64,9 +80,9 @@ struct key key_of(const char *prefix, const struct record *record)
     assert(name);
     switch (record->kind) {
     case RECORD_RESERVATION:
-        return format("%s%s%016" PRIx64, prefix, name, record->u.reservation.number);
+        return key_numbered(prefix, record->kind, record->u.reservation.number);
     case RECORD_EVENT:
-        return format("%s%s%016" PRIx64, prefix, name, record->u.event.seq);
+        return key_numbered(prefix, record->kind, record->u.event.seq);
     case RECORD_NODE:
         return format("%s%s%016" PRIx64 "/%s", prefix, name, record->u.node.number,
                       record->u.node.node);

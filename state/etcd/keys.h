@@ -3,6 +3,7 @@
 
 #include "core/reservation/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,12 @@ struct key key_of(const char *prefix, const struct record *record);
 
 /* The key of a kind that is there once; of other kinds, what all their keys begin with. */
 struct key key_first(const char *prefix, enum record_kind kind);
+
+/* The first key that a record of this number, or of a reservation of this number, can have. */
+struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number);
+
+/* The number in such a key. False: there is none. */
+bool key_number(const char *prefix, enum record_kind kind, const char *key, uint64_t *out);
 
 /* What belongs to the reservation is between this and key_end. */
 struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number);

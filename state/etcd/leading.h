@@ -35,7 +35,9 @@ struct leading {
     /* Loading: of the thread while it fetches, else the owner's. */
     bool loading;
     size_t at;         /* of the kinds, in the order of store.h; 0: the first look */
-    struct key from;   /* where the next page begins */
+    struct key from;   /* where the next page begins, */
+    struct key until;  /* and ends at the latest, */
+    bool bounded;      /* before the end of its kind */
     uint64_t revision; /* that is read */
     unsigned limit;    /* records of a page */
     struct page page;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
+enum { PAGE_ANSWER_MAX = 64 << 20, PAGES_AHEAD = 4, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
@@ -152,8 +152,6 @@ static bool is_whole(const struct page *page)
 
 static int fetch_page(struct leading *leading, struct error *err)
 {
-    const struct key first = key_first(leading->etcd->prefix, paged[leading->at]);
-    const struct key end = key_end(&first);
     int code;
     do {
         struct wire wire;
@@ -161,7 +159,7 @@ static int fetch_page(struct leading *leading, struct error *err)
         wire_list(&wire, "{");
         wire_bytes(&wire, "key", leading->from.text, leading->from.length);
         wire_add(&wire, ",");
-        wire_bytes(&wire, "range_end", end.text, end.length);
+        wire_bytes(&wire, "range_end", leading->until.text, leading->until.length);
         wire_add(&wire, ",\"limit\":\"%u\",\"revision\":\"%" PRIu64 "\"}", leading->limit,
                  leading->revision);
         code = leading_read(leading, "/v3/kv/range", &wire, &leading->page.body, err);
@@ -259,22 +257,48 @@ static int deliver_first(struct leading *leading, const json_t *body, store_each
     return code;
 }
 
+/* Before which number the page after this one ends at the latest; 0: before none. etcd counts each
+ * key of the range that it is asked for: were that all that is left, the pages of a large ledger
+ * would cost it more for that than for reading. */
+static uint64_t bound_after(const struct leading *leading, const char *first, const char *last)
+{
+    const char *prefix = leading->etcd->prefix;
+    const enum record_kind kind = paged[leading->at];
+    const uint64_t highest = kind == RECORD_EVENT ? leading->counters.u.counters.last_seq
+                                                  : leading->counters.u.counters.last_number;
+    uint64_t from, to;
+    return key_number(prefix, kind, first, &from) && key_number(prefix, kind, last, &to) &&
+                   from <= to && to < highest && to - from < (highest - to) / PAGES_AHEAD
+               ? to + (to - from + 1) * PAGES_AHEAD
+               : 0;
+}
+
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
-    struct wire_kv last;
+    struct wire_kv first = {0}, last = {0};
+    struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
-    if (page->more && count > 0 && wire_kv(page->body, count - 1, &last) == 1) {
-        struct key *from = &leading->from;
+    uint64_t bound = 0;
+    if (page->more && count > 0 && wire_kv(page->body, 0, &first) == 1 &&
+        wire_kv(page->body, count - 1, &last) == 1) {
         from->length = last.key_length < KEY_MAX - 1 ? last.key_length : 0;
         memcpy(from->text, last.key, from->length);
-        wire_kv_release(&last);
         from->text[from->length++] = '\0';
-        return true;
-    }
-    if (++leading->at == PAGED)
+        bound = bound_after(leading, first.key, last.key);
+    } else if (leading->bounded) {
+        *from = leading->until;
+    } else if (++leading->at == PAGED) {
         return false;
-    leading->from = key_first(leading->etcd->prefix, paged[leading->at]);
+    } else {
+        *from = key_first(leading->etcd->prefix, paged[leading->at]);
+    }
+    wire_kv_release(&first);
+    wire_kv_release(&last);
+    const struct key all = key_first(leading->etcd->prefix, paged[leading->at]);
+    leading->bounded = bound > 0;
+    leading->until =
+        bound > 0 ? key_numbered(leading->etcd->prefix, paged[leading->at], bound) : key_end(&all);
     return true;
 }
 
