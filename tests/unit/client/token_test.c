@@ -153,7 +153,8 @@ static void token__read_says_what_it_is_for(void **state)
     assert_null(seen->steps);
     assert_string_equal(seen->operations[0], "show");
     assert_string_equal(seen->operations[1], "cleanup");
-    assert_null(seen->operations[2]);
+    assert_string_equal(seen->operations[2], "join");
+    assert_null(seen->operations[3]);
     assert_int_equal(seen->expires, 0);
     assert_int_equal(seen->restrictions, 0);
     assert_null(seen->warning);
