@@ -100,7 +100,6 @@ static CURLcode perform(struct gateway *gateway, const struct gateway_request *r
     gateway->words[0] = '\0';
     SET(CURLOPT_URL, url);
     SET(CURLOPT_HTTPHEADER, headers);
-    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
     SET(CURLOPT_POSTFIELDS, request->body);
     SET(CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->timeout_ms);
@@ -242,7 +241,6 @@ static bool log_in(struct gateway *gateway, int64_t timeout_ms, struct gateway_r
     json_decref(login);
     const struct gateway_request request = {.path = "/v3/auth/authenticate",
                                             .body = body,
-                                            .length = strlen(body),
                                             .answer_max = LOGIN_ANSWER_MAX,
                                             .timeout_ms = timeout_ms};
     (void)ask(gateway, &request, true, reply);
