@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/shared.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <ctype.h>
 #include <stdio.h>
@@ -60,10 +62,8 @@ static int judge_ledger(const struct etcd *etcd, const struct wire_kv *kv, struc
 static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
     char name[120];
-    size_t length = 0;
-    for (; length < kv->key.length && length < sizeof name - 1; length++)
-        name[length] = isgraph((unsigned char)kv->key.text[length]) ? kv->key.text[length] : '?';
-    name[length] = '\0';
+    (void)snprintf(name, sizeof name, "%.*s", (int)kv->key.length, kv->key.text);
+    text_make_printable(name);
     return error_set(err, ERROR_INVALID,
                      "%s has the key %s, which is not one of a ledger: use another [state] prefix, "
                      "or delete it",

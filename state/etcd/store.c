@@ -28,37 +28,31 @@ static int end_leading(struct leading *leading, struct error *err, const char *w
                      leading->etcd->name);
 }
 
-static int retry(struct leading *leading, const char *path, const char *body, size_t answer_max,
-                 struct gateway_reply *reply, struct error *err)
+int leading_retry(struct leading *leading, const char *path, json_t *request, size_t answer_max,
+                  struct gateway_reply *reply, struct error *err)
 {
     const char *over =
         leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
-    char why[ERROR_TEXT_SIZE];
+    char why[ERROR_TEXT_SIZE], *body = wire_text(request);
+    int64_t try_ms = leading->try_ms, left_ms;
     (void)snprintf(why, sizeof why, "%s", over);
-    int64_t try_ms = leading->try_ms;
     for (size_t tries = 1; !leading->deposed; tries++) {
-        const int64_t left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
+        left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
         if (left_ms <= 0)
-            return end_leading(leading, err, why);
+            break;
         *reply = etcd_post(leading->etcd, &leading->gateway, path, body, answer_max,
                            try_ms < left_ms ? try_ms : left_ms);
-        if (reply->end != GATEWAY_UNKNOWN || reply->too_long)
+        if (reply->end != GATEWAY_UNKNOWN || reply->too_long) {
+            free(body);
             return 0;
+        }
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         if (tries % leading->gateway.access->count == 0 && try_ms < left_ms)
             try_ms *= 2; /* it may take them longer */
     }
-    return end_leading(leading, err, "another broker leads");
-}
-
-int leading_retry(struct leading *leading, const char *path, json_t *request, size_t answer_max,
-                  struct gateway_reply *reply, struct error *err)
-{
-    char *body = wire_text(request);
-    const int code = retry(leading, path, body, answer_max, reply, err);
     free(body);
-    return code;
+    return end_leading(leading, err, leading->deposed ? "another broker leads" : why);
 }
 
 /* ---- one guarded transaction ---- */
