@@ -68,12 +68,6 @@ static inline void scene_move(struct scene *scene, const struct etcdcluster_opti
     scene_reach(scene);
 }
 
-static inline void assert_words(const char *text, const char *words)
-{
-    if (!strstr(text, words))
-        fail_msg("\"%s\" is not in \"%s\"", words, text);
-}
-
 /* A broker that leads next, and has loaded what is there. */
 static inline struct broker broker_loaded(const struct etcd_options *options)
 {
