@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 struct entry {
     uint64_t connection;
@@ -38,15 +37,22 @@ uint64_t requestlog_connection(struct requestlog *log)
     return ++log->connections;
 }
 
+/* JSON must be UTF-8, a path can be anything. */
+static void copy_printable(char *to, size_t size, const char *from)
+{
+    snprintf(to, size, "%s", from);
+    for (; *to; to++)
+        if (*to < ' ' || *to > '~')
+            *to = '?';
+}
+
 uint64_t requestlog_begin(struct requestlog *log, uint64_t connection, const char *method,
                           const char *path, bool session, int64_t now_us)
 {
     struct entry *entry = &log->entries[++log->requests % REQUESTLOG_ENTRIES];
     *entry = (struct entry){.connection = connection, .at_us = now_us, .session = session};
-    snprintf(entry->method, sizeof entry->method, "%s", method);
-    snprintf(entry->path, sizeof entry->path, "%s", path);
-    text_make_printable(entry->method); /* JSON must be UTF-8 */
-    text_make_printable(entry->path);
+    copy_printable(entry->method, sizeof entry->method, method);
+    copy_printable(entry->path, sizeof entry->path, path);
     return log->requests;
 }
 
