@@ -30,8 +30,7 @@ static void narrow_steps(struct bearer *bearer, const char *steps)
 
 static void assert_says(const struct error *err, const char *words)
 {
-    if (!strstr(err->text, words))
-        fail_msg("\"%s\" lacks \"%s\"", err->text, words);
+    assert_words(err->text, words);
     for (const char *c = err->text; *c; c++)
         assert_true(*c >= ' ' && *c < 0x7f);
 }
