@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/shared.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,18 +17,19 @@ enum { TTL_MAX_S = 86400 };
 
 /* ---- is the prefix ours? ---- */
 
-void etcd_look(const struct etcd *etcd, struct wire *wire)
+json_t *etcd_look(const struct etcd *etcd)
 {
     struct key from = key_named(etcd->prefix, "/ledger"), to;
-    wire_range(wire, &from, NULL, 1);
+    json_t *looks = json_pack("[o]", wire_range(&from, NULL));
     /* Between the names that we know. */
     from = key_named(etcd->prefix, "/");
     const struct key end = key_end(&from);
     for (size_t i = 0; i <= KEY_NAMES; i++) {
         to = i < KEY_NAMES ? key_named(etcd->prefix, key_names[i]) : end;
-        wire_any(wire, &from, &to);
+        wire_add(looks, wire_any(&from, &to));
         from = i < KEY_NAMES ? key_end(&to) : end;
     }
+    return looks;
 }
 
 static int judge_ledger(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
@@ -59,10 +62,8 @@ static int judge_ledger(const struct etcd *etcd, const struct wire_kv *kv, struc
 static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
     char name[120];
-    size_t length = 0;
-    for (; length < kv->key_length && length < sizeof name - 1; length++)
-        name[length] = isgraph((unsigned char)kv->key[length]) ? kv->key[length] : '?';
-    name[length] = '\0';
+    (void)snprintf(name, sizeof name, "%.*s", (int)kv->key.length, kv->key.text);
+    text_make_printable(name);
     return error_set(err, ERROR_INVALID,
                      "%s has the key %s, which is not one of a ledger: use another [state] prefix, "
                      "or delete it",
@@ -81,7 +82,7 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
             continue;
         there = there || i == 0;
         const int code = i == 0 ? judge_ledger(etcd, &kv, err) : refuse_foreign(etcd, &kv, err);
-        wire_kv_release(&kv);
+        free(kv.value);
         if (code < 0)
             return code;
     }
@@ -90,11 +91,12 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
 
 /* ---- questions ---- */
 
-static struct gateway_reply post(struct etcd *etcd, const char *path, struct wire *wire)
+static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *request)
 {
+    char *body = wire_text(request);
     const struct gateway_reply reply =
-        etcd_post(etcd, &etcd->gateway, path, wire, ETCD_ANSWER_MAX, etcd->try_ms);
-    wire_release(wire);
+        etcd_post(etcd, &etcd->gateway, path, body, ETCD_ANSWER_MAX, etcd->try_ms);
+    free(body);
     return reply;
 }
 
@@ -102,7 +104,6 @@ static struct gateway_reply post(struct etcd *etcd, const char *path, struct wir
  * a new ledger; else what is there is read. */
 static struct gateway_reply post_test(struct etcd *etcd)
 {
-    struct wire wire;
     char value[96];
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
     const struct key ledger = key_named(etcd->prefix, "/ledger");
@@ -110,18 +111,15 @@ static struct gateway_reply post_test(struct etcd *etcd)
         snprintf(value, sizeof value, "{\"format\":\"mcastd\",\"version\":%d,\"key\":\"%s\"}",
                  LEDGER_VERSION, etcd->key_id);
     assert(length > 0 && (size_t)length < sizeof value);
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
-    wire_list(&wire, "],\"failure\":[{\"request_txn\":{\"compare\":[");
-    wire_if_created(&wire, &ledger, NULL, 0); /* first: for the other, etcd reads all keys */
-    wire_if_created(&wire, &all, &end, 0);
-    wire_list(&wire, "],\"success\":[");
-    wire_put(&wire, &ledger, value, (size_t)length, 0);
-    wire_list(&wire, "],\"failure\":[");
-    etcd_look(etcd, &wire);
-    wire_add(&wire, "]}}]}");
-    return post(etcd, "/v3/kv/txn", &wire);
+    /* The ledger first: for the other, etcd reads all keys. */
+    json_t *look_or_make =
+        json_pack("{s:[o,o],s:[o],s:o}", "compare", wire_if_created(&ledger, NULL, 0),
+                  wire_if_created(&all, &end, 0), "success",
+                  wire_put(&ledger, value, (size_t)length, 0), "failure", etcd_look(etcd));
+    return post(etcd, "/v3/kv/txn",
+                json_pack("{s:[o],s:[{s:o}]}", "compare",
+                          wire_if_created(&ledger, NULL, REVISION_NEVER), "failure", "request_txn",
+                          look_or_make));
 }
 
 static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_answer *answer,
@@ -152,21 +150,16 @@ static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_an
 
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
-    struct wire wire;
     char sequence[COMMIT_TEXT_SIZE];
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key seq = key_named(etcd->prefix, "/seq");
     etcd_sequence(sequence, etcd->ask.lease, 0);
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &leader, NULL, 0);
-    wire_list(&wire, "],\"success\":[");
-    wire_put(&wire, &leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
-    wire_put(&wire, &seq, sequence, strlen(sequence), 0);
-    wire_list(&wire, "],\"failure\":[");
-    wire_range(&wire, &leader, NULL, 1);
-    wire_add(&wire, "]}");
-    return post(etcd, "/v3/kv/txn", &wire);
+    return post(etcd, "/v3/kv/txn",
+                json_pack("{s:[o],s:[o,o],s:[o]}", "compare", wire_if_created(&leader, NULL, 0),
+                          "success",
+                          wire_put(&leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
+                          wire_put(&seq, sequence, strlen(sequence), 0), "failure",
+                          wire_range(&leader, NULL)));
 }
 
 static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
@@ -196,7 +189,7 @@ static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_a
         said->holder = kv.lease;
         said->holder_revision = kv.created;
         read_url(&kv, answer);
-        wire_kv_release(&kv);
+        free(kv.value);
         if (said->holder > 0)
             return LEADER_OK;
     }
@@ -207,25 +200,23 @@ static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_a
     return LEADER_UNKNOWN;
 }
 
-static struct gateway_reply post_lease(struct etcd *etcd, const char *path, const char *ttl)
+/* ttl_s 0: it has one. */
+static struct gateway_reply post_lease(struct etcd *etcd, const char *path, int64_t ttl_s)
 {
-    struct wire wire;
-    wire_start(&wire);
-    wire_add(&wire, "{\"ID\":\"%" PRIu64 "\"%s}", etcd->ask.lease, ttl);
-    return post(etcd, path, &wire);
+    return post(etcd, path,
+                json_pack("{s:I,s:o*}", "ID", (json_int_t)etcd->ask.lease, "TTL",
+                          ttl_s > 0 ? json_integer(ttl_s) : NULL));
 }
 
 static struct gateway_reply post_keepalive(struct etcd *etcd)
 {
-    return post_lease(etcd, "/v3/lease/keepalive", "");
+    return post_lease(etcd, "/v3/lease/keepalive", 0);
 }
 
 /* A grant that was carried out when it was sent before: the keepalive tells its time. */
 static struct gateway_reply post_grant(struct etcd *etcd)
 {
-    char ttl[48];
-    (void)snprintf(ttl, sizeof ttl, ",\"TTL\":\"%" PRId64 "\"", (etcd->lease_ms + 999) / 1000);
-    struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", ttl);
+    struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", (etcd->lease_ms + 999) / 1000);
     return reply.end == GATEWAY_EXISTS ? post_keepalive(etcd) : reply;
 }
 
@@ -262,7 +253,7 @@ static struct gateway_reply post_question(struct etcd *etcd)
     case LEADER_NOTHING:
         break;
     }
-    return post_lease(etcd, "/v3/lease/revoke", "");
+    return post_lease(etcd, "/v3/lease/revoke", 0);
 }
 
 static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *answer,
@@ -292,18 +283,14 @@ static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *an
 /* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
 static bool key_is_gone(struct etcd *etcd)
 {
-    struct wire wire;
     struct wire_kv kv;
     const struct key leader = key_named(etcd->prefix, "/leader");
-    wire_start(&wire);
-    wire_list(&wire, "{\"success\":[");
-    wire_range(&wire, &leader, NULL, 1);
-    wire_add(&wire, "]}");
-    const struct gateway_reply reply = post(etcd, "/v3/kv/txn", &wire);
+    const struct gateway_reply reply =
+        post(etcd, "/v3/kv/txn", json_pack("{s:[o]}", "success", wire_range(&leader, NULL)));
     const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
     if (found == 1)
-        wire_kv_release(&kv);
+        free(kv.value);
     json_decref(reply.body);
     return gone;
 }

@@ -58,13 +58,13 @@ struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t numb
     return format("%s%s%016" PRIx64, prefix, kinds[kind], number);
 }
 
-bool key_number(const char *prefix, enum record_kind kind, const char *key, uint64_t *out)
+bool key_number(const char *prefix, enum record_kind kind, const struct key *key, uint64_t *out)
 {
-    char digits[17];
+    char digits[17] = "";
     const size_t before = key_first(prefix, kind).length;
-    if (strlen(key) < before + sizeof digits - 1)
+    if (key->length < before + sizeof digits - 1)
         return false;
-    (void)snprintf(digits, sizeof digits, "%s", key + before);
+    memcpy(digits, key->text + before, sizeof digits - 1);
     return text_number(digits, 16, INT64_MAX, out);
 }
 

@@ -30,7 +30,7 @@ struct key key_first(const char *prefix, enum record_kind kind);
 struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number);
 
 /* The number in such a key. False: there is none. */
-bool key_number(const char *prefix, enum record_kind kind, const char *key, uint64_t *out);
+bool key_number(const char *prefix, enum record_kind kind, const struct key *key, uint64_t *out);
 
 /* What belongs to the reservation is between this and key_end. */
 struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number);
