@@ -171,6 +171,19 @@ static void note_leader(struct leadership *leadership, const struct etcd_answer 
         log_line(LOG_NOTICE, "standby: no broker leads");
 }
 
+/* Those that were there may have failed since, for as long as their leases last. */
+static void note_standbys(struct leadership *leadership, const struct etcd_standbys *standbys)
+{
+    struct leadership_facts *facts = &leadership->facts;
+    const struct etcd_standbys *before = &facts->standbys;
+    if (!facts->looked || standbys->count != before->count ||
+        standbys->malformed != before->malformed)
+        log_line(standbys->count > 0 ? LOG_NOTICE : LOG_WARNING, "standbys=%zu%s%s",
+                 standbys->count, standbys->count > 0 ? " first=" : "", standbys->all[0].url);
+    facts->looked = true;
+    facts->standbys = *standbys;
+}
+
 static void take_answer(struct leadership *leadership, const struct etcd_answer *answer)
 {
     const enum leader_question question = answer->answer.question;
@@ -183,6 +196,8 @@ static void take_answer(struct leadership *leadership, const struct etcd_answer 
         note_answered(leadership, answer);
     if (question == LEADER_CAMPAIGN && outcome == LEADER_OK)
         note_leader(leadership, answer);
+    if (answer->looked)
+        note_standbys(leadership, &answer->standbys);
     leader_answered(leader, &answer->answer, now_ms());
     if ((question == LEADER_GRANT || question == LEADER_KEEPALIVE) && outcome == LEADER_OK)
         leadership->extended_ms = answer->answer.sent_ms;
@@ -273,6 +288,7 @@ const struct leadership_facts *leadership_facts(struct leadership *leadership)
         return NULL;
     struct leadership_facts *facts = &leadership->facts;
     facts->phase = leadership->leader.phase;
+    facts->configuration = etcd_configuration(leadership->etcd);
     facts->lease_ms = leadership->leader.ttl_ms;
     facts->lease_age_ms = facts->lease_ms > 0 && leadership->extended_ms > 0
                               ? now_ms() - leadership->extended_ms

@@ -150,6 +150,17 @@ static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_an
     return there == 0 ? LEADER_OK : err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
 }
 
+/* Its own key, when it does not say already what it is to. */
+static void put_own(const struct etcd *etcd, struct wire *wire)
+{
+    const struct key own = key_broker(etcd->prefix, etcd->ask.lease);
+    wire_list(wire, ",{\"request_txn\":{\"compare\":[");
+    wire_if_value(wire, &own, etcd->claim);
+    wire_list(wire, "],\"failure\":[");
+    wire_put(wire, &own, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
+    wire_add(wire, "]}}");
+}
+
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
     struct wire wire;
@@ -165,19 +176,29 @@ static struct gateway_reply post_claim(struct etcd *etcd)
     wire_put(&wire, &seq, sequence, strlen(sequence), 0);
     wire_list(&wire, "],\"failure\":[");
     wire_range(&wire, &leader, NULL, 1);
+    if (etcd->waits)
+        put_own(etcd, &wire);
     wire_add(&wire, "]}");
     return post(etcd, "/v3/kv/txn", &wire);
+}
+
+/* False, and out unchanged: it is not there, too long, or not printable. */
+static bool read_word(const json_t *object, const char *name, char *out, size_t size)
+{
+    const char *word = json_string_value(json_object_get(object, name));
+    size_t length = 0;
+    while (word && isgraph((unsigned char)word[length]))
+        length++;
+    const bool good = word && word[length] == '\0' && length < size;
+    if (good)
+        memcpy(out, word, length + 1);
+    return good;
 }
 
 static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
 {
     json_t *claim = json_loadb(kv->value, kv->value_length, 0, NULL);
-    const char *url = json_string_value(json_object_get(claim, "url"));
-    size_t length = 0;
-    while (url && isgraph((unsigned char)url[length]))
-        length++;
-    if (url && url[length] == '\0' && length < sizeof answer->holder_url)
-        memcpy(answer->holder_url, url, length + 1);
+    (void)read_word(claim, "url", answer->holder_url, sizeof answer->holder_url);
     json_decref(claim);
 }
 
@@ -289,21 +310,59 @@ static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *an
     return LEADER_OK;
 }
 
+static bool read_standby(const struct etcd *etcd, const struct wire_kv *kv,
+                         struct etcd_standby *out)
+{
+    const struct key key = key_broker(etcd->prefix, kv->lease);
+    json_t *claim = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    const bool good =
+        kv->lease > 0 && kv->key_length == key.length &&
+        memcmp(kv->key, key.text, key.length) == 0 &&
+        read_word(claim, "url", out->url, sizeof out->url) &&
+        read_word(claim, "host", out->host, sizeof out->host) &&
+        read_word(claim, "version", out->version, sizeof out->version) &&
+        read_word(claim, "configuration", out->configuration, sizeof out->configuration);
+    json_decref(claim);
+    return good;
+}
+
+/* All brokers that wait, without itself, which once did. */
+static void read_standbys(const struct etcd *etcd, const json_t *range, struct etcd_answer *answer)
+{
+    struct etcd_standbys *standbys = &answer->standbys;
+    struct wire_kv kv;
+    int found;
+    for (size_t at = 0; (found = wire_kv(range, at, &kv)) != 0 && at <= ETCD_STANDBYS_MAX; at++) {
+        const bool other = found < 0 || kv.lease != etcd->held;
+        if (other && (found < 0 || standbys->count == ETCD_STANDBYS_MAX ||
+                      !read_standby(etcd, &kv, &standbys->all[standbys->count])))
+            standbys->malformed++;
+        else if (other)
+            standbys->count++;
+        if (found == 1)
+            wire_kv_release(&kv);
+    }
+    answer->looked = json_is_object(range);
+}
+
 /* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
-static bool key_is_gone(struct etcd *etcd)
+static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
     struct wire wire;
     struct wire_kv kv;
     const struct key leader = key_named(etcd->prefix, "/leader");
+    const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
     wire_start(&wire);
     wire_list(&wire, "{\"success\":[");
     wire_range(&wire, &leader, NULL, 1);
+    wire_range(&wire, &brokers, &end, ETCD_STANDBYS_MAX + 1);
     wire_add(&wire, "]}");
     const struct gateway_reply reply = post(etcd, "/v3/kv/txn", &wire);
     const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
     if (found == 1)
         wire_kv_release(&kv);
+    read_standbys(etcd, wire_ranged(reply.body, 1), answer);
     json_decref(reply.body);
     return gone;
 }
@@ -328,7 +387,7 @@ void etcd_answer(struct etcd *etcd)
     if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease)
         etcd->held = answer->answer.holder;
     if (answer->answer.outcome == LEADER_OK && etcd->ask.question == LEADER_KEEPALIVE &&
-        etcd->held == etcd->ask.lease && key_is_gone(etcd))
+        etcd->held == etcd->ask.lease && key_is_gone(etcd, answer))
         answer->answer.outcome = LEADER_GONE;
     json_decref(reply.body);
 }

@@ -6,6 +6,7 @@
 #include "state/etcd/wire.h"
 #include "state/sealing.h"
 #include "state/worker.h"
+#include "tokens/chain.h"
 #include "tokens/keybytes.h"
 
 #include <pthread.h>
@@ -18,7 +19,11 @@ struct etcd {
     int64_t lease_ms;
     struct sealing sealing;                /* the store's */
     char key_id[2 * KEYBYTES_ID_SIZE + 1]; /* of the key that seals, in digits */
-    char *claim;                           /* the value of the leader key */
+    char *claim;            /* what this broker says of itself, in the leader key and in its own */
+    char *next_claim;       /* after a change, from the next question on; or NULL */
+    bool waits;             /* to lead: it has a key of its own */
+    struct chain digesting; /* the key that the configuration is hashed with */
+    char configuration[17];
 
     pthread_mutex_t lock; /* of the access and its holders */
     struct gateway_access *access;

@@ -317,11 +317,68 @@ static void keepalive__of_who_lost_the_leader_key_says_so(void **state)
     broker_close(&next);
 }
 
+/* Asks for the lease, so that it leads or waits. */
+static void join_with(struct etcd *etcd, uint64_t lease)
+{
+    assert_outcome(ask(etcd, LEADER_TEST, 0), LEADER_OK);
+    assert_outcome(ask(etcd, LEADER_GRANT, lease), LEADER_OK);
+    assert_outcome(ask(etcd, LEADER_CAMPAIGN, lease), LEADER_OK);
+    assert_outcome(ask(etcd, LEADER_CAMPAIGN, lease), LEADER_OK);
+}
+
+static void standbys__are_what_they_say_of_themselves(void **state)
+{
+    struct scene *scene = *state;
+    struct error err = {0};
+    scene->options.advertise = "https://m2:7470";
+    scene->options.version = "9.8";
+    scene->options.configuration = "one";
+    struct etcd *waiting = etcd_of(&scene->options), *silent = scene->etcd;
+    struct etcd *leader = etcd_of(&scene->options);
+    join_with(leader, 501);
+    join_with(waiting, 502);
+    join_with(silent, 503); /* it only looks, as an export does */
+    struct etcd_answer answer = ask(leader, LEADER_KEEPALIVE, 501);
+    const struct etcd_standby *standby = &answer.standbys.all[0];
+    assert_true(answer.looked);
+    assert_int_equal(answer.standbys.count, 1);
+    assert_int_equal(answer.standbys.malformed, 0);
+    assert_string_equal(standby->url, "https://m2:7470");
+    assert_string_equal(standby->version, "9.8");
+    assert_string_equal(standby->configuration, etcd_configuration(leader));
+    assert_int_equal(strlen(standby->configuration), 16);
+    /* A reload of it; and the text of the configuration is nowhere. */
+    scene->options.configuration = "another";
+    assert_int_equal(etcd_change(waiting, &scene->options, &err), 0);
+    assert_outcome(ask(waiting, LEADER_CAMPAIGN, 502), LEADER_OK);
+    answer = ask(leader, LEADER_KEEPALIVE, 501);
+    assert_int_equal(answer.standbys.count, 1);
+    assert_string_not_equal(standby->configuration, etcd_configuration(leader));
+    assert_string_equal(standby->configuration, etcd_configuration(waiting));
+    /* Keys of others, without a lease or with odd contents; and too many. */
+    static const char *const odd[] = {"", "{}", "[]", "{\"url\":\"https://m2:7470\\n\"}"};
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        char key[64];
+        snprintf(key, sizeof key, PREFIX "/broker/%zu", i);
+        put(key, odd[i]);
+    }
+    answer = ask(leader, LEADER_KEEPALIVE, 501);
+    assert_int_equal(answer.standbys.malformed, 4);
+    assert_int_equal(answer.standbys.count, 1);
+    /* It leaves, and nothing of it is left. */
+    assert_outcome(ask(waiting, LEADER_RESIGN, 502), LEADER_OK);
+    assert_int_equal(ask(leader, LEADER_KEEPALIVE, 501).standbys.count, 0);
+    assert_outcome(ask(silent, LEADER_TEST, 0), LEADER_OK); /* these keys refuse no broker */
+    etcd_close(waiting);
+    etcd_close(leader);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(test__makes_a_ledger_of_an_empty_prefix),
            TEST(test__refuses_a_prefix_with_other_keys),
            TEST(test__refuses_a_ledger_that_is_not_its_own), TEST(campaign__has_one_winner),
            TEST(question__that_failed_goes_to_the_next_member),
            TEST(close__waits_for_the_question_at_most),
-           TEST(keepalive__of_who_lost_the_leader_key_says_so), TEST(tls__is_mutual),
+           TEST(keepalive__of_who_lost_the_leader_key_says_so),
+           TEST(standbys__are_what_they_say_of_themselves), TEST(tls__is_mutual),
            TEST(login__is_made_again_when_a_member_forgot_it))

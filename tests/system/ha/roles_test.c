@@ -169,11 +169,86 @@ static void leader__that_was_paused_says_nothing_and_ends(void **state)
     brokers_await_role(&brokers, 0, "standby");
 }
 
+/* What the leader knows of the first of its standbys; "" when there is none. */
+static void standby_of(const char *name, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, 0, "GET", "/v1/status", NULL, &reply), 200);
+    suits(reply.json, "Status");
+    const json_t *leadership = json_object_get(reply.json, "leadership");
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_array_get(json_object_get(leadership, "standbys"), 0), name));
+    plainhttp_reply_release(&reply);
+}
+
+static void own_configuration(unsigned broker, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, broker, "GET", "/v1/status", NULL, &reply), 200);
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_object_get(reply.json, "leadership"), "configuration"));
+    plainhttp_reply_release(&reply);
+}
+
+static bool standby_differs(void *arg)
+{
+    char own[256], others[256];
+    own_configuration(0, own);
+    standby_of("configuration", others);
+    return (strcmp(own, others) != 0) == *(const bool *)arg;
+}
+
+/* Its own URL and its socket differ, as they have to; a reload of another setting is seen. */
+static void standby__is_known_with_its_configuration(void **state)
+{
+    char text[256];
+    (void)state;
+    brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    standby_of("url", text);
+    assert_string_equal(text, brokers.socket[1]);
+    standby_of("version", text);
+    assert_string_equal(text, MCAST_VERSION);
+    assert_true(standby_differs(&(bool){false}));
+    brokers.lines = "events_keep = 7";
+    brokers_configure(&brokers, 1, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 1, SIGHUP);
+    assert_true(await(standby_differs, &(bool){true}, AWAIT_DEADLINE_MS));
+    brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 0, SIGHUP);
+    assert_true(await(standby_differs, &(bool){false}, AWAIT_DEADLINE_MS));
+    /* Its lease ends with it. */
+    brokers_signal(&brokers, 1, SIGTERM);
+    assert_int_equal(brokers_await_exit(&brokers, 1), 0);
+    brokers_await_log(&brokers, 0, "standbys=0", 2);
+}
+
+/* It would be the end of service. */
+static void step_down__without_a_standby_is_refused(void **state)
+{
+    struct plainhttp_reply reply;
+    (void)state;
+    brokers_start_all(&brokers, 1);
+    brokers_await_log(&brokers, 0, "standbys=0", 1);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", NULL, &reply), 409);
+    suits(reply.json, "Problem");
+    assert_string_equal(text_of(reply.json, "code"), "no-standby");
+    plainhttp_reply_release(&reply);
+    assert_int_equal(
+        brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":false}", &reply), 409);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":true}", &reply),
+                     202);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+}
+
 static void step_down__lets_another_lead(void **state)
 {
     struct plainhttp_reply reply;
     (void)state;
     brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     assert_int_equal(brokers_call(&brokers, 1, "POST", "/v1/step-down", NULL, &reply), 503);
     assert_string_equal(text_of(reply.json, "leader"), brokers.socket[0]);
@@ -425,6 +500,8 @@ static void tokens__are_good_at_the_next_leader(void **state)
 UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(standby__says_who_leads),
            BROKERS_TEST(leader__that_is_killed_is_replaced),
            BROKERS_TEST(leader__that_was_paused_says_nothing_and_ends),
+           BROKERS_TEST(standby__is_known_with_its_configuration),
+           BROKERS_TEST(step_down__without_a_standby_is_refused),
            BROKERS_TEST(step_down__lets_another_lead),
            BROKERS_TEST(sigterm__gives_the_leadership_back),
            BROKERS_TEST(key__that_the_others_do_not_have_is_refused),
