@@ -95,8 +95,7 @@ static int describe(struct etcd *etcd, const struct etcd_options *options, struc
     const int code = chain_add(&digest, (const unsigned char *)text, strlen(text), err);
     if (code < 0)
         return code;
-    etcd->waits = options->configuration != NULL;
-    if (etcd->waits)
+    if (options->configuration)
         hex_write(digest.mac, sizeof etcd->configuration / 2, etcd->configuration);
     chain_wipe(&digest);
     (void)gethostname(host, sizeof host - 1);
@@ -255,6 +254,7 @@ struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
     etcd->prefix = memory_text(options->prefix);
     etcd->name = memory_format("the ledger %s in etcd", options->prefix);
     etcd->lease_ms = options->lease_ms;
+    etcd->waits = options->configuration != NULL;
     if (check_prefix(options->prefix, err) == 0 && read_key(etcd, options->key_file, err) == 0 &&
         etcd_change(etcd, options, err) == 0 &&
         worker_start(&etcd->worker, "leadership", run, etcd, err) == 0)

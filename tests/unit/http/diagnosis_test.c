@@ -248,9 +248,10 @@ static void diagnosis__of_the_broker_itself(void **state)
     several.looked = true;
     CASE(WARNING, "standby", "no standby", p.counters.leadership = &several);
     several.standbys = (struct etcd_standbys){
-        .count = 1, .all = {{.url = "https://m3:7470", .version = "0.0", .configuration = "01"}}};
+        .count = 1, .all = {{.url = "https://m3:7470", .version = "0.0", .configuration = "00"}}};
     CASE(WARNING, "standby", "https://m3:7470 has version 0.0", p.counters.leadership = &several);
     strcpy(several.standbys.all[0].version, MCAST_VERSION);
+    several.configuration = "01";
     CASE(WARNING, "standby", "the configuration of the standby https://m3:7470 differs",
          p.counters.leadership = &several);
     several.standbys = (struct etcd_standbys){.malformed = 2};
