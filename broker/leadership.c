@@ -24,6 +24,7 @@ struct leadership {
     uv_poll_t poll;
     bool won, ended;         /* each is told once */
     bool gives_up;           /* while it resigns: a question without an answer ends that */
+    bool forgets;            /* what was seen of the ledger: told once */
     unsigned unanswered_row; /* questions */
     int64_t unanswered_ms;   /* since when; while unanswered_row > 0 */
     int64_t extended_ms;     /* when the question was sent that extended the lease last; 0: never */
@@ -196,6 +197,9 @@ static void take_answer(struct leadership *leadership, const struct etcd_answer 
         note_answered(leadership, answer);
     if (question == LEADER_CAMPAIGN && outcome == LEADER_OK)
         note_leader(leadership, answer);
+    if (answer->memory.code && !leadership->forgets)
+        log_line(LOG_WARNING, "%s", answer->memory.text);
+    leadership->forgets = leadership->forgets || answer->memory.code;
     if (answer->looked)
         note_standbys(leadership, &answer->standbys);
     leader_answered(leader, &answer->answer, now_ms());

@@ -56,6 +56,9 @@ struct etcd_options settings_etcd(const struct config *config,
         .key_file = config->state_key_file,
         .advertise = config->advertise,
         .version = MCAST_VERSION,
+        .fabric = config->core.fm_urls,
+        .fabric_count = config->core.fm_url_count,
+        .state_path = config->state_path,
         .lease_ms = config->etcd_lease_ms,
     };
 }

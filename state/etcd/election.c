@@ -18,7 +18,9 @@ enum { TTL_MAX_S = 86400 };
 void etcd_look(const struct etcd *etcd, struct wire *wire)
 {
     struct key from = key_named(etcd->prefix, "/ledger"), to;
+    const struct key seq = key_named(etcd->prefix, "/seq");
     wire_range(wire, &from, NULL, 1);
+    wire_any(wire, &seq, NULL);
     /* Between the names that we know. */
     from = key_named(etcd->prefix, "/");
     const struct key end = key_end(&from);
@@ -27,33 +29,6 @@ void etcd_look(const struct etcd *etcd, struct wire *wire)
         wire_any(wire, &from, &to);
         from = i < KEY_NAMES ? key_end(&to) : end;
     }
-}
-
-static int judge_ledger(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
-{
-    json_t *ledger = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
-    const char *format = json_string_value(json_object_get(ledger, "format"));
-    const char *key = json_string_value(json_object_get(ledger, "key"));
-    const json_int_t version = json_integer_value(json_object_get(ledger, "version"));
-    int code = 0;
-    if (!format || strcmp(format, "mcastd") != 0 || !key || version < 1)
-        code = error_set(err, ERROR_INVALID,
-                         "%s is not one: its key \"ledger\" is of another program: use another "
-                         "[state] prefix",
-                         etcd->name);
-    else if (version > LEDGER_VERSION)
-        code =
-            error_set(err, ERROR_VERSION,
-                      "%s is of version %" JSON_INTEGER_FORMAT ", this mcastd knows %d: install a "
-                      "newer one",
-                      etcd->name, version, LEDGER_VERSION);
-    else if (strcmp(key, etcd->key_id) != 0)
-        code = error_set(err, ERROR_REFUSED,
-                         "%s is sealed with another key than that of %s: all its brokers must have "
-                         "the same key file",
-                         etcd->name, etcd->sealing.key_file);
-    json_decref(ledger);
-    return code;
 }
 
 static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
@@ -80,12 +55,47 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
         if (found == 0)
             continue;
         there = there || i == 0;
-        const int code = i == 0 ? judge_ledger(etcd, &kv, err) : refuse_foreign(etcd, &kv, err);
+        const int code = i == 0   ? identity_judge(etcd, &kv, err)
+                         : i == 1 ? 0
+                                  : refuse_foreign(etcd, &kv, err);
         wire_kv_release(&kv);
         if (code < 0)
             return code;
     }
     return there ? 0 : 1;
+}
+
+/* How often the sequence key was put, says this place of a transaction's answer. */
+static uint64_t commits_of(const json_t *transaction, size_t at)
+{
+    struct wire_kv seq;
+    if (wire_kv(wire_ranged(transaction, at), 0, &seq) != 1)
+        return 0;
+    wire_kv_release(&seq);
+    return seq.version;
+}
+
+int etcd_check(struct etcd *etcd, const json_t *transaction, bool fabric, struct error *err)
+{
+    struct wire_kv ledger;
+    if (wire_kv(wire_ranged(transaction, 0), 0, &ledger) != 1)
+        return identity_check(etcd, NULL, 0, err);
+    int code = identity_check(etcd, &ledger, commits_of(transaction, 1), err);
+    if (code == 0 && fabric)
+        code = identity_check_fabric(etcd, &ledger, err);
+    wire_kv_release(&ledger);
+    return code;
+}
+
+/* From these places of a transaction's answer. */
+static void remember(struct etcd *etcd, const json_t *transaction, size_t at_ledger, size_t at_seq,
+                     struct etcd_answer *answer)
+{
+    struct wire_kv ledger;
+    if (wire_kv(wire_ranged(transaction, at_ledger), 0, &ledger) != 1)
+        return;
+    (void)identity_note(etcd, &ledger, commits_of(transaction, at_seq), false, &answer->memory);
+    wire_kv_release(&ledger);
 }
 
 /* ---- questions ---- */
@@ -98,18 +108,20 @@ static struct gateway_reply post(struct etcd *etcd, const char *path, struct wir
     return reply;
 }
 
+/* A prefix that was not empty is no place for a new ledger. */
+static bool may_found(const struct etcd *etcd)
+{
+    return etcd->accepts || etcd->seen.id[0] == '\0';
+}
+
 /* A condition that is false, under which nothing is done; else, where nothing is below the prefix,
  * a new ledger; else what is there is read. */
 static struct gateway_reply post_test(struct etcd *etcd)
 {
     struct wire wire;
-    char value[96];
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
     const struct key ledger = key_named(etcd->prefix, "/ledger");
-    const int length =
-        snprintf(value, sizeof value, "{\"format\":\"mcastd\",\"version\":%d,\"key\":\"%s\"}",
-                 LEDGER_VERSION, etcd->key_id);
-    assert(length > 0 && (size_t)length < sizeof value);
+    char *value = identity_found(etcd);
     wire_start(&wire);
     wire_list(&wire, "{\"compare\":[");
     wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
@@ -117,14 +129,53 @@ static struct gateway_reply post_test(struct etcd *etcd)
     wire_if_created(&wire, &ledger, NULL, 0); /* first: for the other, etcd reads all keys */
     wire_if_created(&wire, &all, &end, 0);
     wire_list(&wire, "],\"success\":[");
-    wire_put(&wire, &ledger, value, (size_t)length, 0);
+    if (may_found(etcd))
+        wire_put(&wire, &ledger, value, strlen(value), 0);
     wire_list(&wire, "],\"failure\":[");
     etcd_look(etcd, &wire);
     wire_add(&wire, "]}}]}");
+    free(value);
     return post(etcd, "/v3/kv/txn", &wire);
 }
 
-static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_answer *answer,
+/* Below the prefix of another ledger, keys of this one would be records of that. What may not be
+ * read is taken for not there. */
+static struct gateway_reply post_parents(struct etcd *etcd)
+{
+    struct wire wire;
+    char parent[KEY_PREFIX_MAX + 1];
+    wire_start(&wire);
+    wire_list(&wire, "{\"success\":[");
+    for (const char *end = etcd->prefix; (end = strchr(end + 1, '/'));) {
+        (void)snprintf(parent, sizeof parent, "%.*s", (int)(end - etcd->prefix), etcd->prefix);
+        const struct key ledger = key_named(parent, "/ledger");
+        wire_range(&wire, &ledger, NULL, 1);
+    }
+    wire_add(&wire, "]}");
+    return post(etcd, "/v3/kv/txn", &wire);
+}
+
+static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd_answer *answer,
+                                            const struct gateway_reply *reply)
+{
+    struct wire_kv kv;
+    bool below = false;
+    for (size_t i = 0; wire_ranged(reply->body, i) && !below; i++)
+        if (wire_kv(wire_ranged(reply->body, i), 0, &kv) == 1) {
+            below = identity_is_one(&kv);
+            wire_kv_release(&kv);
+        }
+    if (below)
+        (void)error_set(&answer->error, ERROR_INVALID,
+                        "%s would be among the keys of another ledger, whose prefix is the "
+                        "beginning of its own: set another [state] prefix",
+                        etcd->name);
+    if (reply->end == GATEWAY_UNKNOWN)
+        answer->error = reply->error;
+    return below ? LEADER_REFUSED : reply->end == GATEWAY_UNKNOWN ? LEADER_UNKNOWN : LEADER_OK;
+}
+
+static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *answer,
                                          const struct gateway_reply *reply)
 {
     struct error *err = &answer->error;
@@ -139,14 +190,19 @@ static enum leader_outcome test_answered(const struct etcd *etcd, struct etcd_an
         return LEADER_REFUSED;
     }
     if (json_is_true(json_object_get(looked, "succeeded")))
-        return LEADER_OK;
-    const int there = etcd_judge(etcd, looked, err);
+        return may_found(etcd) || identity_check(etcd, NULL, 0, err) == 0 ? LEADER_OK
+                                                                          : LEADER_REFUSED;
+    int there = etcd_judge(etcd, looked, err);
     if (there == 1)
         (void)error_set(
             err, ERROR_INVALID,
             "%s lacks its key \"ledger\", but is not empty: use another [state] prefix, "
             "or delete what is below this one",
             etcd->name);
+    if (there == 0 && !etcd->accepts)
+        there = etcd_check(etcd, looked, true, err);
+    if (there == 0)
+        remember(etcd, looked, 0, 1, answer);
     return there == 0 ? LEADER_OK : err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
 }
 
@@ -176,6 +232,7 @@ static struct gateway_reply post_claim(struct etcd *etcd)
     wire_put(&wire, &seq, sequence, strlen(sequence), 0);
     wire_list(&wire, "],\"failure\":[");
     wire_range(&wire, &leader, NULL, 1);
+    wire_any(&wire, &seq, NULL);
     if (etcd->waits)
         put_own(etcd, &wire);
     wire_add(&wire, "]}");
@@ -202,7 +259,7 @@ static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
     json_decref(claim);
 }
 
-static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_answer *answer,
+static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer *answer,
                                           const struct gateway_reply *reply)
 {
     struct wire_kv kv;
@@ -218,6 +275,7 @@ static enum leader_outcome claim_answered(const struct etcd *etcd, struct etcd_a
         said->holder_revision = kv.created;
         read_url(&kv, answer);
         wire_kv_release(&kv);
+        (void)identity_note(etcd, NULL, commits_of(reply->body, 1), false, &answer->memory);
         if (said->holder > 0)
             return LEADER_OK;
     }
@@ -286,7 +344,7 @@ static struct gateway_reply post_question(struct etcd *etcd)
     return post_lease(etcd, "/v3/lease/revoke", "");
 }
 
-static enum leader_outcome judge(const struct etcd *etcd, struct etcd_answer *answer,
+static enum leader_outcome judge(struct etcd *etcd, struct etcd_answer *answer,
                                  const struct gateway_reply *reply)
 {
     if (reply->end == GATEWAY_NOT_FOUND && etcd->ask.lease > 0)
@@ -345,6 +403,32 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
     answer->looked = json_is_object(range);
 }
 
+/* The ledger's key says what this leader knows better, if it is still what was read. */
+static void amend(struct etcd *etcd, const json_t *range)
+{
+    struct wire wire;
+    struct wire_kv kv;
+    const struct key leader = key_named(etcd->prefix, "/leader");
+    const struct key ledger = key_named(etcd->prefix, "/ledger");
+    char *text = NULL;
+    if (etcd->accepts || wire_kv(range, 0, &kv) != 1)
+        return;
+    if (identity_judge(etcd, &kv, &(struct error){0}) == 0)
+        text = identity_amended(etcd, &kv, false);
+    if (text) {
+        wire_start(&wire);
+        wire_list(&wire, "{\"compare\":[");
+        wire_if_created(&wire, &leader, NULL, etcd->held_revision);
+        wire_if_value(&wire, &ledger, kv.value);
+        wire_list(&wire, "],\"success\":[");
+        wire_put(&wire, &ledger, text, strlen(text), 0);
+        wire_add(&wire, "]}");
+        json_decref(post(etcd, "/v3/kv/txn", &wire).body);
+    }
+    free(text);
+    wire_kv_release(&kv);
+}
+
 /* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
 static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
@@ -352,10 +436,14 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
     struct wire_kv kv;
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
+    const struct key ledger = key_named(etcd->prefix, "/ledger");
+    const struct key seq = key_named(etcd->prefix, "/seq");
     wire_start(&wire);
     wire_list(&wire, "{\"success\":[");
     wire_range(&wire, &leader, NULL, 1);
     wire_range(&wire, &brokers, &end, ETCD_STANDBYS_MAX + 1);
+    wire_range(&wire, &ledger, NULL, 1);
+    wire_any(&wire, &seq, NULL);
     wire_add(&wire, "]}");
     const struct gateway_reply reply = post(etcd, "/v3/kv/txn", &wire);
     const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
@@ -363,6 +451,10 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
     if (found == 1)
         wire_kv_release(&kv);
     read_standbys(etcd, wire_ranged(reply.body, 1), answer);
+    if (found == 1 && !gone) {
+        amend(etcd, wire_ranged(reply.body, 2));
+        remember(etcd, reply.body, 2, 3, answer);
+    }
     json_decref(reply.body);
     return gone;
 }
@@ -379,13 +471,27 @@ void etcd_answer(struct etcd *etcd)
     struct etcd_answer *answer = &etcd->answer;
     const int64_t began_us = now_us();
     *answer = (struct etcd_answer){.answer.question = etcd->ask.question};
-    struct gateway_reply reply = post_question(etcd);
+    struct gateway_reply reply = {0};
+    if (etcd->ask.question == LEADER_TEST) {
+        reply = post_parents(etcd);
+        answer->answer.outcome = parents_answered(etcd, answer, &reply);
+    } else {
+        answer->answer.outcome = LEADER_OK;
+    }
+    if (answer->answer.outcome == LEADER_OK) {
+        json_decref(reply.body);
+        reply = post_question(etcd);
+        answer->answer.outcome = judge(etcd, answer, &reply);
+    }
     answer->answer.sent_ms = reply.sent_ms;
     (void)snprintf(answer->member, sizeof answer->member, "%s", reply.asked);
-    answer->answer.outcome = judge(etcd, answer, &reply);
     answer->took_us = now_us() - began_us;
-    if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease)
+    if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease) {
         etcd->held = answer->answer.holder;
+        etcd->held_revision = answer->answer.holder_revision;
+    }
+    if (etcd->ask.question == LEADER_RESIGN)
+        (void)identity_note(etcd, NULL, 0, true, &answer->memory);
     if (answer->answer.outcome == LEADER_OK && etcd->ask.question == LEADER_KEEPALIVE &&
         etcd->held == etcd->ask.lease && key_is_gone(etcd, answer))
         answer->answer.outcome = LEADER_GONE;

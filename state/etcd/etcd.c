@@ -104,7 +104,15 @@ static int describe(struct etcd *etcd, const struct etcd_options *options, struc
     (void)json_object_set_new(claim, "host", json_string(host));
     (void)json_object_set_new(claim, "version", json_string(options->version));
     (void)json_object_set_new(claim, "configuration", json_string(etcd->configuration));
+    json_t *fabric = memory_must(json_array());
+    for (size_t i = 0; i < options->fabric_count; i++) {
+        const char *scheme = strstr(options->fabric[i], "://");
+        (void)json_array_append_new(fabric, json_string(scheme ? scheme + 3 : options->fabric[i]));
+    }
+    free(etcd->next_fabric);
     free(etcd->next_claim);
+    etcd->next_fabric = memory_must(json_dumps(fabric, JSON_COMPACT));
+    json_decref(fabric);
     etcd->next_claim = memory_must(json_dumps(claim, JSON_COMPACT));
     json_decref(claim);
     return 0;
@@ -185,8 +193,10 @@ void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms)
     etcd->try_ms = try_ms;
     if (etcd->next_claim) {
         free(etcd->claim);
+        free(etcd->fabric);
         etcd->claim = etcd->next_claim;
-        etcd->next_claim = NULL;
+        etcd->fabric = etcd->next_fabric;
+        etcd->next_claim = etcd->next_fabric = NULL;
     }
     worker_wake(&etcd->worker);
 }
@@ -255,8 +265,10 @@ struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
     etcd->name = memory_format("the ledger %s in etcd", options->prefix);
     etcd->lease_ms = options->lease_ms;
     etcd->waits = options->configuration != NULL;
+    etcd->accepts = options->accepts;
+    etcd->seen_file = options->state_path ? memory_format("%s.seen", options->state_path) : NULL;
     if (check_prefix(options->prefix, err) == 0 && read_key(etcd, options->key_file, err) == 0 &&
-        etcd_change(etcd, options, err) == 0 &&
+        etcd_change(etcd, options, err) == 0 && identity_recall(etcd, err) == 0 &&
         worker_start(&etcd->worker, "leadership", run, etcd, err) == 0)
         return etcd;
     etcd_close(etcd);
@@ -276,6 +288,9 @@ void etcd_close(struct etcd *etcd)
     free(etcd->name);
     free(etcd->claim);
     free(etcd->next_claim);
+    free(etcd->fabric);
+    free(etcd->next_fabric);
+    free(etcd->seen_file);
     chain_wipe(&etcd->digesting);
     free(etcd);
     curl_global_cleanup();

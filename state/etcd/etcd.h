@@ -26,6 +26,10 @@ struct etcd_options {
     const char *version;              /* of this mcastd */
     const char *configuration; /* what all brokers must agree on, as text; others get a keyed hash
                                   of it. NULL: it does not wait to lead, others do not see it */
+    const char (*fabric)[512]; /* base URLs of its fabric manager */
+    size_t fabric_count;       /* 0: it has none */
+    const char *state_path;    /* what was seen of the ledger is kept in PATH.seen; NULL: nowhere */
+    bool accepts; /* a ledger that is not the one that was seen, or of another fabric manager */
     int64_t lease_ms;
 };
 
@@ -73,6 +77,7 @@ struct etcd_answer {
     char holder_url[256]; /* what the leader advertises; "" when none leads, or not asked */
     char member[256];     /* the endpoint that was asked */
     struct error error;   /* why the outcome is LEADER_UNKNOWN or LEADER_REFUSED */
+    struct error memory;  /* why what was seen of the ledger cannot be written; or code 0 */
     bool looked;          /* standbys are known: with a leader's LEADER_KEEPALIVE, mostly */
     struct etcd_standbys standbys;
     int64_t took_us;
@@ -91,6 +96,12 @@ struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revisi
 
 /* The lease holds until then (struct leader, deadline_ms). */
 void store_etcd_extend(struct store *store, int64_t deadline_ms);
+
+/* For options.accepts, when the ledger was loaded: why brokers refuse it, ERROR_REFUSED or, for its
+ * fabric manager, ERROR_INVALID. NULL: they take it. From the next commit on it is theirs; old: it
+ * is not to be founded, as a backup that was put back. */
+const struct error *store_etcd_doubt(const struct store *store);
+void store_etcd_accept(struct store *store, bool old);
 
 /* The ledger as it is in one moment, for store_load alone and once: nothing is changed. *live: a
  * broker leads, and goes on meanwhile. Waits for the first answer; gives up after 20 s without one.

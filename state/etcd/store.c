@@ -67,6 +67,26 @@ void leading_begin(const struct leading *leading, struct wire *wire)
     wire_list(wire, "],\"success\":[");
     etcd_sequence(sequence, leading->guard.lease, leading->guard.commit + 1);
     wire_put(wire, &seq, sequence, strlen(sequence), 0);
+    const struct key ledger = key_named(prefix, "/ledger");
+    const struct key founded = key_first(prefix, RECORD_FOUNDED);
+    if (leading->accepted)
+        wire_put(wire, &ledger, leading->amended, strlen(leading->amended), 0);
+    if (leading->old)
+        wire_delete(wire, &founded, NULL);
+}
+
+const struct error *store_etcd_doubt(const struct store *store)
+{
+    const struct leading *leading = (const struct leading *)store;
+    return leading->doubt.code ? &leading->doubt : NULL;
+}
+
+void store_etcd_accept(struct store *store, bool old)
+{
+    struct leading *leading = (struct leading *)store;
+    assert(leading->amended && leading->committer.in_progress == 0);
+    leading->accepted = true;
+    leading->old = old;
 }
 
 void leading_end(const struct leading *leading, struct wire *wire)
@@ -213,6 +233,7 @@ static void leading_close(struct store *store)
     etcd_release_gateway(leading->etcd, &leading->gateway);
     json_decref(leading->page.body);
     recordjson_forget(&leading->json);
+    free(leading->amended);
     free(leading);
 }
 

@@ -168,7 +168,8 @@ int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
     const json_t *kv = json_array_get(kvs, at);
     *out = (struct wire_kv){0};
     if (json_is_object(kv) && wire_number(kv, "create_revision", &out->created) &&
-        out->created > 0 && wire_number(kv, "lease", &out->lease) &&
+        out->created > 0 && wire_number(kv, "version", &out->version) &&
+        wire_number(kv, "lease", &out->lease) &&
         (out->key = bytes_of(kv, "key", &out->key_length)) &&
         (out->value = bytes_of(kv, "value", &out->value_length)))
         return 1;

@@ -49,7 +49,7 @@ bool wire_number(const json_t *object, const char *name, uint64_t *out);
 struct wire_kv {
     char *key, *value; /* ended by a NUL, which the lengths do not count */
     size_t key_length, value_length;
-    uint64_t created, lease;
+    uint64_t created, lease, version; /* version: how often it was put since */
 };
 
 /* The key at this place of a range's answer: 1; 0: there are not so many; -1: no such answer. To be
