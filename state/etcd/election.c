@@ -71,8 +71,9 @@ static uint64_t commits_of(const json_t *transaction, size_t at)
     struct wire_kv seq;
     if (wire_kv(wire_ranged(transaction, at), 0, &seq) != 1)
         return 0;
+    const uint64_t commits = seq.version;
     wire_kv_release(&seq);
-    return seq.version;
+    return commits;
 }
 
 int etcd_check(struct etcd *etcd, const json_t *transaction, bool fabric, struct error *err)

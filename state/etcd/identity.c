@@ -221,7 +221,7 @@ int identity_recall(struct etcd *etcd, struct error *err)
     json_t *seen = code == 0 ? json_loads(secret_expose(text), 0, NULL) : NULL;
     const char *prefix = json_string_value(json_object_get(seen, "prefix"));
     const json_int_t commits = json_integer_value(json_object_get(seen, "commits"));
-    if (prefix && strcmp(prefix, etcd->prefix) == 0 && commits > 0) {
+    if (prefix && strcmp(prefix, etcd->prefix) == 0 && commits >= 0) {
         (void)snprintf(etcd->seen.id, sizeof etcd->seen.id, "%s", id_of(seen));
         etcd->seen.commits = etcd->seen_written = (uint64_t)commits;
     }
@@ -254,6 +254,8 @@ static int write_seen(const struct etcd *etcd, const struct identity_seen *seen,
 int identity_note(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits, bool last,
                   struct error *err)
 {
+    if (etcd->accepts) /* what is in doubt stays so until it is accepted, and for others then */
+        return 0;
     json_t *ledger = parse(kv);
     const int64_t now_ms = gateway_now_ms();
     pthread_mutex_lock(&etcd->lock);
