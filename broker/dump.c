@@ -433,7 +433,7 @@ static int accept_doubted(struct ledger *ledger, struct error *err)
                         none = {.kind = RECORD_PRUNE};
     struct batch *batch = batch_create();
     batch_add(batch, old ? &gone : &none);
-    (void)fprintf(stderr, "mcastd: accepted, though %s\n", doubt->text);
+    (void)fprintf(stderr, "mcastd: accepted; until now brokers said: %s\n", doubt->text);
     store_etcd_accept(ledger->store, old);
     return ledger_commit(ledger, batch, err);
 }

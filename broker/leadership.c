@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 /* A member that has just gone costs one question; after so many the cluster counts as away. */
-enum { UNREACHABLE_QUESTIONS = 3 };
+enum { UNREACHABLE_QUESTIONS = 3, REMEMBER_EVERY_MS = 1000 };
 
 struct leadership {
     struct leader leader;
@@ -22,9 +22,13 @@ struct leadership {
     struct store *store; /* that it extends the lease of; or NULL */
     uv_timer_t timer;
     uv_poll_t poll;
-    bool won, ended;         /* each is told once */
-    bool gives_up;           /* while it resigns: a question without an answer ends that */
-    bool forgets;            /* what was seen of the ledger: told once */
+    bool won, ended; /* each is told once */
+    bool gives_up;   /* while it resigns: a question without an answer ends that */
+    uv_work_t remembering;
+    bool writing;            /* remembering is under way */
+    int64_t written_ms;      /* when it last was */
+    struct error forgotten;  /* why it failed */
+    bool told;               /* that it failed */
     unsigned unanswered_row; /* questions */
     int64_t unanswered_ms;   /* since when; while unanswered_row > 0 */
     int64_t extended_ms;     /* when the question was sent that extended the lease last; 0: never */
@@ -185,6 +189,42 @@ static void note_standbys(struct leadership *leadership, const struct etcd_stand
     facts->standbys = *standbys;
 }
 
+static void free_closed(struct leadership *leadership)
+{
+    if (leadership->handles < 2 || leadership->writing)
+        return;
+    free(leadership->url);
+    free(leadership);
+}
+
+/* Which ledger was seen is written beside the loop and the questions: a disk may hang. */
+static void write_seen(uv_work_t *work)
+{
+    struct leadership *leadership = work->data;
+    (void)etcd_remember(leadership->etcd, &leadership->forgotten);
+}
+
+static void on_written(uv_work_t *work, int status)
+{
+    struct leadership *leadership = work->data;
+    (void)status;
+    if (leadership->forgotten.code && !leadership->told)
+        log_line(LOG_WARNING, "%s", leadership->forgotten.text);
+    leadership->told = leadership->told || leadership->forgotten.code;
+    leadership->writing = false;
+    leadership->written_ms = now_ms();
+    free_closed(leadership);
+}
+
+static void remember(struct leadership *leadership)
+{
+    if (leadership->writing || now_ms() < leadership->written_ms + REMEMBER_EVERY_MS)
+        return;
+    leadership->remembering.data = leadership;
+    leadership->writing = uv_queue_work(leadership->timer.loop, &leadership->remembering,
+                                        write_seen, on_written) == 0;
+}
+
 static void take_answer(struct leadership *leadership, const struct etcd_answer *answer)
 {
     const enum leader_question question = answer->answer.question;
@@ -197,9 +237,7 @@ static void take_answer(struct leadership *leadership, const struct etcd_answer 
         note_answered(leadership, answer);
     if (question == LEADER_CAMPAIGN && outcome == LEADER_OK)
         note_leader(leadership, answer);
-    if (answer->memory.code && !leadership->forgets)
-        log_line(LOG_WARNING, "%s", answer->memory.text);
-    leadership->forgets = leadership->forgets || answer->memory.code;
+    remember(leadership);
     if (answer->looked)
         note_standbys(leadership, &answer->standbys);
     leader_answered(leader, &answer->answer, now_ms());
@@ -272,10 +310,8 @@ void leadership_resign(struct leadership *leadership)
 static void on_closed(uv_handle_t *handle)
 {
     struct leadership *leadership = handle->data;
-    if (++leadership->handles < 2)
-        return;
-    free(leadership->url);
-    free(leadership);
+    leadership->handles++;
+    free_closed(leadership);
 }
 
 void leadership_destroy(struct leadership *leadership)

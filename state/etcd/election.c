@@ -76,26 +76,31 @@ static uint64_t commits_of(const json_t *transaction, size_t at)
     return commits;
 }
 
-int etcd_check(struct etcd *etcd, const json_t *transaction, bool fabric, struct error *err)
+int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
+               struct error *err)
 {
     struct wire_kv ledger;
-    if (wire_kv(wire_ranged(transaction, 0), 0, &ledger) != 1)
-        return identity_check(etcd, NULL, 0, err);
-    int code = identity_check(etcd, &ledger, commits_of(transaction, 1), err);
+    const int found = wire_kv(wire_ranged(transaction, at), 0, &ledger);
+    if (found < 0)
+        return error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
+    if (found == 0 && identity_check(etcd, NULL, 0, err) == 0)
+        return error_set(err, ERROR_CORRUPT, "%s lacks its key \"ledger\"", etcd->name);
+    if (found == 0)
+        return err->code;
+    int code = identity_check(etcd, &ledger, commits_of(transaction, at + 1), err);
     if (code == 0 && fabric)
         code = identity_check_fabric(etcd, &ledger, err);
     wire_kv_release(&ledger);
     return code;
 }
 
-/* From these places of a transaction's answer. */
-static void remember(struct etcd *etcd, const json_t *transaction, size_t at_ledger, size_t at_seq,
-                     struct etcd_answer *answer)
+/* The ledger key and the sequence key are at this place of the answer, and the next. */
+static void remember(struct etcd *etcd, const json_t *transaction, size_t at)
 {
     struct wire_kv ledger;
-    if (wire_kv(wire_ranged(transaction, at_ledger), 0, &ledger) != 1)
+    if (wire_kv(wire_ranged(transaction, at), 0, &ledger) != 1)
         return;
-    (void)identity_note(etcd, &ledger, commits_of(transaction, at_seq), false, &answer->memory);
+    identity_note(etcd, &ledger, commits_of(transaction, at + 1));
     wire_kv_release(&ledger);
 }
 
@@ -179,7 +184,7 @@ static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd
 static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *answer,
                                          const struct gateway_reply *reply)
 {
-    struct error *err = &answer->error;
+    struct error *err = &answer->error, *doubt = etcd->accepts ? &etcd->doubt : err;
     const json_t *looked = json_object_get(
         json_array_get(json_object_get(reply->body, "responses"), 0), "response_txn");
     if (json_is_true(json_object_get(reply->body, "succeeded"))) {
@@ -191,7 +196,7 @@ static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *
         return LEADER_REFUSED;
     }
     if (json_is_true(json_object_get(looked, "succeeded")))
-        return may_found(etcd) || identity_check(etcd, NULL, 0, err) == 0 ? LEADER_OK
+        return identity_check(etcd, NULL, 0, doubt) == 0 || etcd->accepts ? LEADER_OK
                                                                           : LEADER_REFUSED;
     int there = etcd_judge(etcd, looked, err);
     if (there == 1)
@@ -200,10 +205,10 @@ static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *
             "%s lacks its key \"ledger\", but is not empty: use another [state] prefix, "
             "or delete what is below this one",
             etcd->name);
-    if (there == 0 && !etcd->accepts)
-        there = etcd_check(etcd, looked, true, err);
+    if (there == 0 && etcd_check(etcd, looked, 0, true, doubt) < 0)
+        there = etcd->accepts ? 0 : doubt->code;
     if (there == 0)
-        remember(etcd, looked, 0, 1, answer);
+        remember(etcd, looked, 0);
     return there == 0 ? LEADER_OK : err->code == ERROR_IO ? LEADER_UNKNOWN : LEADER_REFUSED;
 }
 
@@ -224,15 +229,20 @@ static struct gateway_reply post_claim(struct etcd *etcd)
     char sequence[COMMIT_TEXT_SIZE];
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key seq = key_named(etcd->prefix, "/seq");
+    const struct key ledger = key_named(etcd->prefix, "/ledger");
     etcd_sequence(sequence, etcd->ask.lease, 0);
     wire_start(&wire);
     wire_list(&wire, "{\"compare\":[");
     wire_if_created(&wire, &leader, NULL, 0);
+    wire_if_after(&wire, &ledger, 0);
+    if (!etcd->accepts && etcd->seen.commits > 0)
+        wire_if_after(&wire, &seq, etcd->seen.commits - 1);
     wire_list(&wire, "],\"success\":[");
     wire_put(&wire, &leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
     wire_put(&wire, &seq, sequence, strlen(sequence), 0);
     wire_list(&wire, "],\"failure\":[");
     wire_range(&wire, &leader, NULL, 1);
+    wire_range(&wire, &ledger, NULL, 1);
     wire_any(&wire, &seq, NULL);
     if (etcd->waits)
         put_own(etcd, &wire);
@@ -276,9 +286,14 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
         said->holder_revision = kv.created;
         read_url(&kv, answer);
         wire_kv_release(&kv);
-        (void)identity_note(etcd, NULL, commits_of(reply->body, 1), false, &answer->memory);
+        identity_note(etcd, NULL, commits_of(reply->body, 2));
         if (said->holder > 0)
             return LEADER_OK;
+    }
+    if (said->holder == 0 && wire_kv(wire_ranged(reply->body, 0), 0, &kv) == 0) {
+        const int code = etcd_check(etcd, reply->body, 1, false, &answer->error);
+        if (code < 0 && code != ERROR_IO)
+            return LEADER_REFUSED;
     }
     (void)error_set(&answer->error, ERROR_IO,
                     "%s does not say who leads: the key %s/leader has no lease, or the answer is "
@@ -454,7 +469,7 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
     read_standbys(etcd, wire_ranged(reply.body, 1), answer);
     if (found == 1 && !gone) {
         amend(etcd, wire_ranged(reply.body, 2));
-        remember(etcd, reply.body, 2, 3, answer);
+        remember(etcd, reply.body, 2);
     }
     json_decref(reply.body);
     return gone;
@@ -491,8 +506,6 @@ void etcd_answer(struct etcd *etcd)
         etcd->held = answer->answer.holder;
         etcd->held_revision = answer->answer.holder_revision;
     }
-    if (etcd->ask.question == LEADER_RESIGN)
-        (void)identity_note(etcd, NULL, 0, true, &answer->memory);
     if (answer->answer.outcome == LEADER_OK && etcd->ask.question == LEADER_KEEPALIVE &&
         etcd->held == etcd->ask.lease && key_is_gone(etcd, answer))
         answer->answer.outcome = LEADER_GONE;

@@ -280,6 +280,7 @@ void etcd_close(struct etcd *etcd)
     if (!etcd)
         return;
     worker_stop(&etcd->worker);
+    (void)etcd_remember(etcd, &(struct error){0});
     etcd_release_gateway(etcd, &etcd->gateway);
     drop_access(etcd->access);
     sealing_release(&etcd->sealing);

@@ -77,12 +77,15 @@ struct etcd_answer {
     char holder_url[256]; /* what the leader advertises; "" when none leads, or not asked */
     char member[256];     /* the endpoint that was asked */
     struct error error;   /* why the outcome is LEADER_UNKNOWN or LEADER_REFUSED */
-    struct error memory;  /* why what was seen of the ledger cannot be written; or code 0 */
     bool looked;          /* standbys are known: with a leader's LEADER_KEEPALIVE, mostly */
     struct etcd_standbys standbys;
     int64_t took_us;
 };
 bool etcd_take_answer(struct etcd *etcd, struct etcd_answer *out);
+
+/* Writes to PATH.seen which ledger was seen, if that has changed; from any thread, one at a time.
+ * etcd_close does so, too. 0, or ERROR_IO with a sentence: it may be noticed less. */
+int etcd_remember(struct etcd *etcd, struct error *err);
 
 /* The ledger, for the broker that leads by this lease and revision (struct leader). Loads in pages:
  * store_load returns 1 between them. A commit is tried at one member after the other until it is

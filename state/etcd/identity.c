@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 enum {
-    WRITE_EVERY_MS = 10000,
     REPLACED_MAX = 16, /* ids that a ledger names */
     FILE_MAX = 1024,
 };
@@ -223,55 +222,55 @@ int identity_recall(struct etcd *etcd, struct error *err)
     const json_int_t commits = json_integer_value(json_object_get(seen, "commits"));
     if (prefix && strcmp(prefix, etcd->prefix) == 0 && commits >= 0) {
         (void)snprintf(etcd->seen.id, sizeof etcd->seen.id, "%s", id_of(seen));
-        etcd->seen.commits = etcd->seen_written = (uint64_t)commits;
+        etcd->seen.commits = (uint64_t)commits;
     }
     json_decref(seen);
     secret_wipe(&text);
     return 0;
 }
 
-/* Not made durable: what is lost with a host is that the ledger went on, not which one it was. */
-static int write_seen(const struct etcd *etcd, const struct identity_seen *seen, struct error *err)
+void identity_note(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits)
 {
-    char *text = print(memory_must(json_pack("{s:s,s:s,s:I}", "prefix", etcd->prefix, "id",
-                                             seen->id, "commits", (json_int_t)seen->commits)));
+    if (etcd->accepts) /* what is in doubt stays so until it is accepted, and for others then */
+        return;
+    json_t *ledger = parse(kv);
+    struct identity_seen *seen = &etcd->seen;
+    pthread_mutex_lock(&etcd->lock);
+    const bool other = kv && strcmp(id_of(ledger), seen->id) != 0;
+    if (other)
+        (void)snprintf(seen->id, sizeof seen->id, "%s", id_of(ledger));
+    if (other || commits > seen->commits) {
+        seen->commits = commits;
+        etcd->unsaved = true;
+    }
+    pthread_mutex_unlock(&etcd->lock);
+    json_decref(ledger);
+}
+
+/* Not made durable: what is lost with a host is that the ledger went on, not which one it was. */
+int etcd_remember(struct etcd *etcd, struct error *err)
+{
+    pthread_mutex_lock(&etcd->lock);
+    const struct identity_seen seen = etcd->seen;
+    const bool unsaved = etcd->unsaved;
+    etcd->unsaved = false;
+    pthread_mutex_unlock(&etcd->lock);
+    if (!etcd->seen_file || !unsaved || seen.id[0] == '\0')
+        return 0;
+    char *text = print(memory_must(json_pack("{s:s,s:s,s:I}", "prefix", etcd->prefix, "id", seen.id,
+                                             "commits", (json_int_t)seen.commits)));
     char *fresh = memory_format("%s.new", etcd->seen_file);
     const int file = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     const bool written = file >= 0 && dprintf(file, "%s\n", text) > 0;
-    int code = written && rename(fresh, etcd->seen_file) == 0
-                   ? 0
-                   : error_set(err, ERROR_IO,
-                               "what was seen of the ledger cannot be written to %s, so an emptied "
-                               "or restored etcd may not be noticed: %s",
-                               etcd->seen_file, strerror(errno));
+    const int code = written && rename(fresh, etcd->seen_file) == 0
+                         ? 0
+                         : error_set(err, ERROR_IO,
+                                     "what was seen of the ledger cannot be written to %s, so an "
+                                     "emptied or restored etcd may not be noticed: %s",
+                                     etcd->seen_file, strerror(errno));
     if (file >= 0)
         (void)close(file);
     free(fresh);
     free(text);
     return code;
-}
-
-int identity_note(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits, bool last,
-                  struct error *err)
-{
-    if (etcd->accepts) /* what is in doubt stays so until it is accepted, and for others then */
-        return 0;
-    json_t *ledger = parse(kv);
-    const int64_t now_ms = gateway_now_ms();
-    pthread_mutex_lock(&etcd->lock);
-    const bool other = kv && strcmp(id_of(ledger), etcd->seen.id) != 0;
-    if (other)
-        (void)snprintf(etcd->seen.id, sizeof etcd->seen.id, "%s", id_of(ledger));
-    if (other || commits > etcd->seen.commits)
-        etcd->seen.commits = commits;
-    const struct identity_seen seen = etcd->seen;
-    pthread_mutex_unlock(&etcd->lock);
-    json_decref(ledger);
-    const bool due = other || last || now_ms >= etcd->seen_written_ms + WRITE_EVERY_MS;
-    if (!etcd->seen_file || seen.id[0] == '\0' || !due ||
-        (seen.commits == etcd->seen_written && !other))
-        return 0;
-    etcd->seen_written = seen.commits;
-    etcd->seen_written_ms = now_ms;
-    return write_seen(etcd, &seen, err);
 }

@@ -37,10 +37,8 @@ int identity_check(struct etcd *etcd, const struct wire_kv *ledger, uint64_t com
                    struct error *err);
 int identity_check_fabric(const struct etcd *etcd, const struct wire_kv *ledger, struct error *err);
 
-/* Remembers it. ledger: NULL: the same as before. It is written now, when it is another one, or
- * with last; else seldom. 0, or a code with a sentence when that fails. */
-int identity_note(struct etcd *etcd, const struct wire_kv *ledger, uint64_t commits, bool last,
-                  struct error *err);
+/* Remembers it, for etcd_remember. ledger: NULL: the same as before. */
+void identity_note(struct etcd *etcd, const struct wire_kv *ledger, uint64_t commits);
 
 /* What the key is to say: an id, if it has none; the own fabric; and when it is accepted instead of
  * another one, a new id that replaces those. Owned by the caller; NULL: it says so. */

@@ -32,7 +32,6 @@ struct leading {
     bool deposed;
     bool marked; /* the last batch is in whole parts, which are not all carried out */
 
-    struct error doubt; /* options.accepts: why brokers refuse this ledger */
     char *amended;      /* what its key is to say instead; or NULL */
     bool accepted, old; /* the amended text is put; and the time of its founding deleted */
 

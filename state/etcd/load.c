@@ -58,18 +58,19 @@ int leading_read(struct leading *leading, const char *path, struct wire *wire, j
     return reply.too_long && leading->limit > 1 ? 1 : err->code;
 }
 
+/* That it is the right one; or, when that is to be accepted, what its key is to say. */
 static int check_identity(struct leading *leading, const json_t *body, struct error *err)
 {
     struct etcd *etcd = leading->etcd;
     struct wire_kv ledger;
-    const int code = etcd_check(etcd, body, etcd->accepts, err);
-    if (code == 0 || !etcd->accepts || wire_kv(wire_ranged(body, 0), 0, &ledger) != 1)
-        return code;
-    leading->doubt = *err;
-    *err = (struct error){0};
+    if (!etcd->accepts)
+        return etcd_check(etcd, body, 0, false, err);
     free(leading->amended);
-    leading->amended = identity_amended(etcd, &ledger, code == ERROR_REFUSED);
-    wire_kv_release(&ledger);
+    leading->amended = NULL;
+    if (etcd->doubt.code && wire_kv(wire_ranged(body, 0), 0, &ledger) == 1) {
+        leading->amended = identity_amended(etcd, &ledger, etcd->doubt.code == ERROR_REFUSED);
+        wire_kv_release(&ledger);
+    }
     return 0;
 }
 
@@ -105,10 +106,8 @@ static int look_once(struct leading *leading, struct error *err)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
                    : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
-    if ((code == 0 || code == ERROR_CORRUPT) && !leading_is_copy(leading)) {
-        const int doubt = check_identity(leading, body, err);
-        code = doubt ? doubt : code;
-    }
+    if (code == 0 && !leading_is_copy(leading))
+        code = check_identity(leading, body, err);
     if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
         code = error_set(err, ERROR_IO, "etcd does not tell its revision");
     return code;

@@ -27,14 +27,14 @@ struct etcd {
     struct chain digesting;         /* the key that the configuration is hashed with */
     char configuration[17];
 
-    bool accepts;    /* also another ledger than the one that was seen */
-    char *seen_file; /* or NULL */
-    int64_t seen_written_ms;
-    uint64_t seen_written; /* commits that are in the file */
+    bool accepts;       /* also another ledger than the one that was seen */
+    struct error doubt; /* then: why others refuse it; code 0: they do not */
+    char *seen_file;    /* or NULL */
 
     pthread_mutex_t lock; /* of the access, its holders, and what was seen */
     struct gateway_access *access;
     struct identity_seen seen; /* changed by the worker alone */
+    bool unsaved;              /* it is not what the file says */
 
     struct worker worker; /* answers one question at a time */
     struct gateway gateway;
@@ -71,5 +71,8 @@ void etcd_answer(struct etcd *etcd);
 enum { ETCD_LOOKS = 2 + KEY_NAMES + 1 };
 void etcd_look(const struct etcd *etcd, struct wire *wire);
 int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err);
-/* Of a ledger of ours: whether it is the right one, as identity_check; fabric: also of that. */
-int etcd_check(struct etcd *etcd, const json_t *transaction, bool fabric, struct error *err);
+/* Whether it is the right one, as identity_check, by what a transaction has read at this place, the
+ * ledger key, and the next, the sequence key. fabric: also by that. ERROR_CORRUPT: there is none;
+ * ERROR_IO. */
+int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
+               struct error *err);

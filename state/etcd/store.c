@@ -78,7 +78,7 @@ void leading_begin(const struct leading *leading, struct wire *wire)
 const struct error *store_etcd_doubt(const struct store *store)
 {
     const struct leading *leading = (const struct leading *)store;
-    return leading->doubt.code ? &leading->doubt : NULL;
+    return leading->amended ? &leading->etcd->doubt : NULL;
 }
 
 void store_etcd_accept(struct store *store, bool old)

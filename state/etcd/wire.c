@@ -122,6 +122,13 @@ void wire_if_created(struct wire *wire, const struct key *key, const struct key 
              revision);
 }
 
+void wire_if_after(struct wire *wire, const struct key *key, uint64_t version)
+{
+    begin(wire, "{", key, NULL);
+    wire_add(wire, ",\"target\":\"VERSION\",\"result\":\"GREATER\",\"version\":\"%" PRIu64 "\"}",
+             version);
+}
+
 void wire_if_value(struct wire *wire, const struct key *key, const char *value)
 {
     begin(wire, "{", key, NULL);

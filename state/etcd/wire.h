@@ -33,9 +33,11 @@ void wire_delete(struct wire *wire, const struct key *key, const struct key *end
 void wire_range(struct wire *wire, const struct key *key, const struct key *end, unsigned limit);
 void wire_any(struct wire *wire, const struct key *key, const struct key *end); /* one key's name */
 
-/* Conditions: all keys of the range were created at this revision (0: there is none); the value. */
+/* Conditions: it was put more often than that since it was created; all keys of the range were
+ * created at this revision (0: there is none); the value. */
 void wire_if_created(struct wire *wire, const struct key *key, const struct key *end,
                      uint64_t revision);
+void wire_if_after(struct wire *wire, const struct key *key, uint64_t version);
 void wire_if_value(struct wire *wire, const struct key *key, const char *value);
 
 /* "name":"base64" */

@@ -112,6 +112,13 @@ const char *etcd_configuration(const struct etcd *etcd)
     return "0011223344556677";
 }
 
+int etcd_remember(struct etcd *etcd, struct error *err)
+{
+    (void)etcd;
+    (void)err;
+    return 0;
+}
+
 int etcd_fd(const struct etcd *etcd)
 {
     (void)etcd;
