@@ -110,6 +110,17 @@ static void test__refused_ends_it_for_good(void **state)
     assert_true(desk.leader.refused);
 }
 
+/* The ledger is an older one than it has seen. */
+static void campaign__refused_ends_it_for_good(void **state)
+{
+    struct desk desk;
+    (void)state;
+    stand_by(&desk);
+    hears(&desk, LEADER_REFUSED, 1);
+    has_ended(&desk);
+    assert_true(desk.leader.refused);
+}
+
 static void standby__asks_again_who_leads(void **state)
 {
     struct desk desk;
@@ -482,6 +493,7 @@ static void commit__of_a_former_leader_is_not_done(void **state)
 
 UNIT_MAIN(cmocka_unit_test(test__is_repeated_until_it_is_answered),
           cmocka_unit_test(test__refused_ends_it_for_good),
+          cmocka_unit_test(campaign__refused_ends_it_for_good),
           cmocka_unit_test(standby__asks_again_who_leads),
           cmocka_unit_test(standby__renews_its_lease_before_half_of_it_is_over),
           cmocka_unit_test(standby__draws_another_lease_when_its_own_is_over),
