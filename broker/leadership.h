@@ -46,7 +46,7 @@ void leadership_deposed(struct leadership *leadership, const char *words);
  * stopped. A broker that does not lead tries once. */
 void leadership_resign(struct leadership *leadership);
 
-/* Frees it, in the next turn of the loop. */
+/* Frees it, in the turns of the loop that follow; etcd is closed after them. */
 void leadership_destroy(struct leadership *leadership);
 
 /* What the status and /metrics tell. */
