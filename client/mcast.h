@@ -517,7 +517,7 @@ struct mcast_narrowing {
     size_t size;
     const char *steps; /* this step and those below it: "/fA/fB", "/fA/fB/" means the same, "0" */
     int64_t expires;   /* Unix seconds, when it ends */
-    const char *const *operations; /* of "show", "cleanup"; ended by NULL */
+    const char *const *operations; /* of "show", "cleanup", "join"; ended by NULL */
 };
 
 #define MCAST_NARROWING_INIT                                                                       \

@@ -53,7 +53,7 @@ struct config_key {
     size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
 };
 
-enum { CONFIG_KEYS_MAX = 80 };
+enum { CONFIG_KEYS_MAX = 96 };
 const struct config_key *config_keys(size_t *count);
 
 /* The row, by its name or its older one, or NULL. */

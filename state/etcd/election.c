@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/shared.h"
 
+#include "base/text.h"
+
 #include <assert.h>
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -15,29 +17,27 @@ enum { TTL_MAX_S = 86400 };
 
 /* ---- is the prefix ours? ---- */
 
-void etcd_look(const struct etcd *etcd, struct wire *wire)
+json_t *etcd_look(const struct etcd *etcd)
 {
     struct key from = key_named(etcd->prefix, "/ledger"), to;
     const struct key seq = key_named(etcd->prefix, "/seq");
-    wire_range(wire, &from, NULL, 1);
-    wire_any(wire, &seq, NULL);
+    json_t *looks = json_pack("[o,o]", wire_range(&from, NULL, 1), wire_any(&seq, NULL));
     /* Between the names that we know. */
     from = key_named(etcd->prefix, "/");
     const struct key end = key_end(&from);
     for (size_t i = 0; i <= KEY_NAMES; i++) {
         to = i < KEY_NAMES ? key_named(etcd->prefix, key_names[i]) : end;
-        wire_any(wire, &from, &to);
+        wire_add(looks, wire_any(&from, &to));
         from = i < KEY_NAMES ? key_end(&to) : end;
     }
+    return looks;
 }
 
 static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
     char name[120];
-    size_t length = 0;
-    for (; length < kv->key_length && length < sizeof name - 1; length++)
-        name[length] = isgraph((unsigned char)kv->key[length]) ? kv->key[length] : '?';
-    name[length] = '\0';
+    (void)snprintf(name, sizeof name, "%.*s", (int)kv->key.length, kv->key.text);
+    text_make_printable(name);
     return error_set(err, ERROR_INVALID,
                      "%s has the key %s, which is not one of a ledger: use another [state] prefix, "
                      "or delete it",
@@ -58,7 +58,7 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
         const int code = i == 0   ? identity_judge(etcd, &kv, err)
                          : i == 1 ? 0
                                   : refuse_foreign(etcd, &kv, err);
-        wire_kv_release(&kv);
+        free(kv.value);
         if (code < 0)
             return code;
     }
@@ -72,7 +72,7 @@ static uint64_t commits_of(const json_t *transaction, size_t at)
     if (wire_kv(wire_ranged(transaction, at), 0, &seq) != 1)
         return 0;
     const uint64_t commits = seq.version;
-    wire_kv_release(&seq);
+    free(seq.value);
     return commits;
 }
 
@@ -90,7 +90,7 @@ int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fab
     int code = identity_check(etcd, &ledger, commits_of(transaction, at + 1), err);
     if (code == 0 && fabric)
         code = identity_check_fabric(etcd, &ledger, err);
-    wire_kv_release(&ledger);
+    free(ledger.value);
     return code;
 }
 
@@ -101,64 +101,60 @@ static void remember(struct etcd *etcd, const json_t *transaction, size_t at)
     if (wire_kv(wire_ranged(transaction, at), 0, &ledger) != 1)
         return;
     identity_note(etcd, &ledger, commits_of(transaction, at + 1));
-    wire_kv_release(&ledger);
+    free(ledger.value);
 }
 
 /* ---- questions ---- */
 
-static struct gateway_reply post(struct etcd *etcd, const char *path, struct wire *wire)
+static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *request)
 {
+    char *body = wire_text(request);
     const struct gateway_reply reply =
-        etcd_post(etcd, &etcd->gateway, path, wire, ETCD_ANSWER_MAX, etcd->try_ms);
-    wire_release(wire);
+        etcd_post(etcd, &etcd->gateway, path, body, ETCD_ANSWER_MAX, etcd->try_ms);
+    free(body);
     return reply;
 }
 
 /* A prefix that was not empty is no place for a new ledger. */
-static bool may_found(const struct etcd *etcd)
+static json_t *found(const struct etcd *etcd, const struct key *ledger)
 {
-    return etcd->accepts || etcd->seen.id[0] == '\0';
+    json_t *operations = json_array();
+    char *value = identity_found(etcd);
+    if (etcd->accepts || etcd->seen.id[0] == '\0')
+        wire_add(operations, wire_put(ledger, value, strlen(value), 0));
+    free(value);
+    return operations;
 }
 
 /* A condition that is false, under which nothing is done; else, where nothing is below the prefix,
  * a new ledger; else what is there is read. */
 static struct gateway_reply post_test(struct etcd *etcd)
 {
-    struct wire wire;
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
     const struct key ledger = key_named(etcd->prefix, "/ledger");
-    char *value = identity_found(etcd);
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &ledger, NULL, REVISION_NEVER);
-    wire_list(&wire, "],\"failure\":[{\"request_txn\":{\"compare\":[");
-    wire_if_created(&wire, &ledger, NULL, 0); /* first: for the other, etcd reads all keys */
-    wire_if_created(&wire, &all, &end, 0);
-    wire_list(&wire, "],\"success\":[");
-    if (may_found(etcd))
-        wire_put(&wire, &ledger, value, strlen(value), 0);
-    wire_list(&wire, "],\"failure\":[");
-    etcd_look(etcd, &wire);
-    wire_add(&wire, "]}}]}");
-    free(value);
-    return post(etcd, "/v3/kv/txn", &wire);
+    /* The ledger first: for the other, etcd reads all keys. */
+    json_t *look_or_make =
+        json_pack("{s:[o,o],s:o,s:o}", "compare", wire_if_created(&ledger, NULL, 0),
+                  wire_if_created(&all, &end, 0), "success", found(etcd, &ledger), "failure",
+                  etcd_look(etcd));
+    return post(etcd, "/v3/kv/txn",
+                json_pack("{s:[o],s:[{s:o}]}", "compare",
+                          wire_if_created(&ledger, NULL, REVISION_NEVER), "failure", "request_txn",
+                          look_or_make));
 }
 
 /* Below the prefix of another ledger, keys of this one would be records of that. What may not be
  * read is taken for not there. */
 static struct gateway_reply post_parents(struct etcd *etcd)
 {
-    struct wire wire;
     char parent[KEY_PREFIX_MAX + 1];
-    wire_start(&wire);
-    wire_list(&wire, "{\"success\":[");
+    json_t *looks = json_array();
     for (const char *end = etcd->prefix; (end = strchr(end + 1, '/'));) {
         (void)snprintf(parent, sizeof parent, "%.*s", (int)(end - etcd->prefix), etcd->prefix);
         const struct key ledger = key_named(parent, "/ledger");
-        wire_range(&wire, &ledger, NULL, 1);
+        wire_add(looks, wire_range(&ledger, NULL, 1));
     }
-    wire_add(&wire, "]}");
-    return post(etcd, "/v3/kv/txn", &wire);
+    return post(etcd, "/v3/kv/txn", json_pack("{s:o}", "success", looks));
 }
 
 static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd_answer *answer,
@@ -169,7 +165,7 @@ static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd
     for (size_t i = 0; wire_ranged(reply->body, i) && !below; i++)
         if (wire_kv(wire_ranged(reply->body, i), 0, &kv) == 1) {
             below = identity_is_one(&kv);
-            wire_kv_release(&kv);
+            free(kv.value);
         }
     if (below)
         (void)error_set(&answer->error, ERROR_INVALID,
@@ -213,41 +209,30 @@ static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *
 }
 
 /* Its own key, when it does not say already what it is to. */
-static void put_own(const struct etcd *etcd, struct wire *wire)
+static json_t *put_own(const struct etcd *etcd)
 {
     const struct key own = key_broker(etcd->prefix, etcd->ask.lease);
-    wire_list(wire, ",{\"request_txn\":{\"compare\":[");
-    wire_if_value(wire, &own, etcd->claim);
-    wire_list(wire, "],\"failure\":[");
-    wire_put(wire, &own, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
-    wire_add(wire, "]}}");
+    return json_pack("{s:{s:[o],s:[o]}}", "request_txn", "compare",
+                     wire_if_value(&own, etcd->claim), "failure",
+                     wire_put(&own, etcd->claim, strlen(etcd->claim), etcd->ask.lease));
 }
 
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
-    struct wire wire;
     char sequence[COMMIT_TEXT_SIZE];
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key seq = key_named(etcd->prefix, "/seq");
     const struct key ledger = key_named(etcd->prefix, "/ledger");
+    const bool knows = !etcd->accepts && etcd->seen.commits > 0;
     etcd_sequence(sequence, etcd->ask.lease, 0);
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
-    wire_if_created(&wire, &leader, NULL, 0);
-    wire_if_after(&wire, &ledger, 0);
-    if (!etcd->accepts && etcd->seen.commits > 0)
-        wire_if_after(&wire, &seq, etcd->seen.commits - 1);
-    wire_list(&wire, "],\"success\":[");
-    wire_put(&wire, &leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease);
-    wire_put(&wire, &seq, sequence, strlen(sequence), 0);
-    wire_list(&wire, "],\"failure\":[");
-    wire_range(&wire, &leader, NULL, 1);
-    wire_range(&wire, &ledger, NULL, 1);
-    wire_any(&wire, &seq, NULL);
-    if (etcd->waits)
-        put_own(etcd, &wire);
-    wire_add(&wire, "]}");
-    return post(etcd, "/v3/kv/txn", &wire);
+    return post(etcd, "/v3/kv/txn",
+                json_pack("{s:[o,o,o*],s:[o,o],s:[o,o,o,o*]}", "compare",
+                          wire_if_created(&leader, NULL, 0), wire_if_after(&ledger, 0),
+                          knows ? wire_if_after(&seq, etcd->seen.commits - 1) : NULL, "success",
+                          wire_put(&leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
+                          wire_put(&seq, sequence, strlen(sequence), 0), "failure",
+                          wire_range(&leader, NULL, 1), wire_range(&ledger, NULL, 1),
+                          wire_any(&seq, NULL), etcd->waits ? put_own(etcd) : NULL));
 }
 
 /* False, and out unchanged: it is not there, too long, or not printable. */
@@ -285,7 +270,7 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
         said->holder = kv.lease;
         said->holder_revision = kv.created;
         read_url(&kv, answer);
-        wire_kv_release(&kv);
+        free(kv.value);
         identity_note(etcd, NULL, commits_of(reply->body, 2));
         if (said->holder > 0)
             return LEADER_OK;
@@ -302,25 +287,23 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
     return LEADER_UNKNOWN;
 }
 
-static struct gateway_reply post_lease(struct etcd *etcd, const char *path, const char *ttl)
+/* ttl_s 0: it has one. */
+static struct gateway_reply post_lease(struct etcd *etcd, const char *path, int64_t ttl_s)
 {
-    struct wire wire;
-    wire_start(&wire);
-    wire_add(&wire, "{\"ID\":\"%" PRIu64 "\"%s}", etcd->ask.lease, ttl);
-    return post(etcd, path, &wire);
+    return post(etcd, path,
+                json_pack("{s:I,s:o*}", "ID", (json_int_t)etcd->ask.lease, "TTL",
+                          ttl_s > 0 ? json_integer(ttl_s) : NULL));
 }
 
 static struct gateway_reply post_keepalive(struct etcd *etcd)
 {
-    return post_lease(etcd, "/v3/lease/keepalive", "");
+    return post_lease(etcd, "/v3/lease/keepalive", 0);
 }
 
 /* A grant that was carried out when it was sent before: the keepalive tells its time. */
 static struct gateway_reply post_grant(struct etcd *etcd)
 {
-    char ttl[48];
-    (void)snprintf(ttl, sizeof ttl, ",\"TTL\":\"%" PRId64 "\"", (etcd->lease_ms + 999) / 1000);
-    struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", ttl);
+    struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", (etcd->lease_ms + 999) / 1000);
     return reply.end == GATEWAY_EXISTS ? post_keepalive(etcd) : reply;
 }
 
@@ -357,7 +340,7 @@ static struct gateway_reply post_question(struct etcd *etcd)
     case LEADER_NOTHING:
         break;
     }
-    return post_lease(etcd, "/v3/lease/revoke", "");
+    return post_lease(etcd, "/v3/lease/revoke", 0);
 }
 
 static enum leader_outcome judge(struct etcd *etcd, struct etcd_answer *answer,
@@ -390,8 +373,8 @@ static bool read_standby(const struct etcd *etcd, const struct wire_kv *kv,
     const struct key key = key_broker(etcd->prefix, kv->lease);
     json_t *claim = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
     const bool good =
-        kv->lease > 0 && kv->key_length == key.length &&
-        memcmp(kv->key, key.text, key.length) == 0 &&
+        kv->lease > 0 && kv->key.length == key.length &&
+        memcmp(kv->key.text, key.text, key.length) == 0 &&
         read_word(claim, "url", out->url, sizeof out->url) &&
         read_word(claim, "host", out->host, sizeof out->host) &&
         read_word(claim, "version", out->version, sizeof out->version) &&
@@ -414,7 +397,7 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
         else if (other)
             standbys->count++;
         if (found == 1)
-            wire_kv_release(&kv);
+            free(kv.value);
     }
     answer->looked = json_is_object(range);
 }
@@ -422,7 +405,6 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
 /* The ledger's key says what this leader knows better, if it is still what was read. */
 static void amend(struct etcd *etcd, const json_t *range)
 {
-    struct wire wire;
     struct wire_kv kv;
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key ledger = key_named(etcd->prefix, "/ledger");
@@ -431,41 +413,34 @@ static void amend(struct etcd *etcd, const json_t *range)
         return;
     if (identity_judge(etcd, &kv, &(struct error){0}) == 0)
         text = identity_amended(etcd, &kv, false);
-    if (text) {
-        wire_start(&wire);
-        wire_list(&wire, "{\"compare\":[");
-        wire_if_created(&wire, &leader, NULL, etcd->held_revision);
-        wire_if_value(&wire, &ledger, kv.value);
-        wire_list(&wire, "],\"success\":[");
-        wire_put(&wire, &ledger, text, strlen(text), 0);
-        wire_add(&wire, "]}");
-        json_decref(post(etcd, "/v3/kv/txn", &wire).body);
-    }
+    if (text)
+        json_decref(post(etcd, "/v3/kv/txn",
+                         json_pack("{s:[o,o],s:[o]}", "compare",
+                                   wire_if_created(&leader, NULL, etcd->held_revision),
+                                   wire_if_value(&ledger, kv.value), "success",
+                                   wire_put(&ledger, text, strlen(text), 0)))
+                        .body);
     free(text);
-    wire_kv_release(&kv);
+    free(kv.value);
 }
 
 /* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
 static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
-    struct wire wire;
     struct wire_kv kv;
     const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
     const struct key ledger = key_named(etcd->prefix, "/ledger");
     const struct key seq = key_named(etcd->prefix, "/seq");
-    wire_start(&wire);
-    wire_list(&wire, "{\"success\":[");
-    wire_range(&wire, &leader, NULL, 1);
-    wire_range(&wire, &brokers, &end, ETCD_STANDBYS_MAX + 1);
-    wire_range(&wire, &ledger, NULL, 1);
-    wire_any(&wire, &seq, NULL);
-    wire_add(&wire, "]}");
-    const struct gateway_reply reply = post(etcd, "/v3/kv/txn", &wire);
+    const struct gateway_reply reply =
+        post(etcd, "/v3/kv/txn",
+             json_pack("{s:[o,o,o,o]}", "success", wire_range(&leader, NULL, 1),
+                       wire_range(&brokers, &end, ETCD_STANDBYS_MAX + 1),
+                       wire_range(&ledger, NULL, 1), wire_any(&seq, NULL)));
     const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
     if (found == 1)
-        wire_kv_release(&kv);
+        free(kv.value);
     read_standbys(etcd, wire_ranged(reply.body, 1), answer);
     if (found == 1 && !gone) {
         amend(etcd, wire_ranged(reply.body, 2));

@@ -141,10 +141,8 @@ int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct er
 /* ---- requests ---- */
 
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
-                               struct wire *wire, size_t answer_max, int64_t timeout_ms)
+                               const char *body, size_t answer_max, int64_t timeout_ms)
 {
-    if (wire->out)
-        wire_finish(wire);
     pthread_mutex_lock(&etcd->lock);
     if (gateway->access != etcd->access) {
         struct gateway_access *old = gateway->access;
@@ -154,8 +152,7 @@ struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const
     }
     pthread_mutex_unlock(&etcd->lock);
     return gateway_post(gateway, &(struct gateway_request){.path = path,
-                                                           .body = wire->text,
-                                                           .length = wire->length,
+                                                           .body = body,
                                                            .answer_max = answer_max,
                                                            .timeout_ms = timeout_ms});
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -31,15 +32,14 @@ static bool same_cluster(struct leading *leading, const json_t *body)
     return cluster && strcmp(cluster, leading->cluster) == 0;
 }
 
-int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
+int leading_read(struct leading *leading, const char *path, json_t *request, json_t **body,
                  struct error *err)
 {
     struct gateway_reply reply = {0};
     *body = NULL;
     if (leading_is_copy(leading))
         atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
-    int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
-    wire_release(wire);
+    int code = leading_retry(leading, path, request, PAGE_ANSWER_MAX, &reply, err);
     if (code < 0)
         return code;
     *body = reply.body;
@@ -69,7 +69,7 @@ static int check_identity(struct leading *leading, const json_t *body, struct er
     leading->amended = NULL;
     if (etcd->doubt.code && wire_kv(wire_ranged(body, 0), 0, &ledger) == 1) {
         leading->amended = identity_amended(etcd, &ledger, etcd->doubt.code == ERROR_REFUSED);
-        wire_kv_release(&ledger);
+        free(ledger.value);
     }
     return 0;
 }
@@ -80,21 +80,18 @@ static int look_once(struct leading *leading, struct error *err)
     const char *prefix = leading->etcd->prefix;
     const struct key leader = key_named(prefix, "/leader");
     const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
-    struct wire wire;
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
+    json_t *guard = json_array(), *looks = etcd_look(leading->etcd);
     if (!leading_is_copy(leading))
-        wire_if_created(&wire, &leader, NULL, leading->guard.revision);
-    wire_list(&wire, "],\"success\":[");
-    etcd_look(leading->etcd, &wire);
+        wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
-        wire_range(&wire, &key, NULL, 1);
+        wire_add(looks, wire_range(&key, NULL, 1));
     }
-    wire_any(&wire, &redo, &redo_end);
-    wire_any(&wire, &leader, NULL);
-    wire_add(&wire, "]}");
-    int code = leading_read(leading, "/v3/kv/txn", &wire, &leading->page.body, err);
+    wire_add(looks, wire_any(&redo, &redo_end));
+    wire_add(looks, wire_any(&leader, NULL));
+    int code = leading_read(leading, "/v3/kv/txn",
+                            json_pack("{s:o,s:o}", "compare", guard, "success", looks),
+                            &leading->page.body, err);
     const json_t *body = leading->page.body;
     if (code != 0)
         return code < 0 ? code : ERROR_IO;
@@ -119,7 +116,7 @@ static bool there(const struct leading *leading, size_t at)
     struct wire_kv kv;
     if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
         return false;
-    wire_kv_release(&kv);
+    free(kv.value);
     return true;
 }
 
@@ -172,15 +169,10 @@ static int fetch_page(struct leading *leading, struct error *err)
     const struct key end = key_end(&first);
     int code;
     do {
-        struct wire wire;
-        wire_start(&wire);
-        wire_list(&wire, "{");
-        wire_bytes(&wire, "key", leading->from.text, leading->from.length);
-        wire_add(&wire, ",");
-        wire_bytes(&wire, "range_end", end.text, end.length);
-        wire_add(&wire, ",\"limit\":\"%u\",\"revision\":\"%" PRIu64 "\"}", leading->limit,
-                 leading->revision);
-        code = leading_read(leading, "/v3/kv/range", &wire, &leading->page.body, err);
+        json_t *request = json_pack("{s:o,s:o,s:i,s:I}", "key", wire_key(&leading->from),
+                                    "range_end", wire_key(&end), "limit", leading->limit,
+                                    "revision", (json_int_t)leading->revision);
+        code = leading_read(leading, "/v3/kv/range", request, &leading->page.body, err);
         leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
     } while (code == 1);
     leading->page.more = json_is_true(json_object_get(leading->page.body, "more"));
@@ -239,7 +231,7 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
     if (code < 0)
         return code;
     const struct key key = key_of(leading->etcd->prefix, &record);
-    if (key.length != kv->key_length || memcmp(key.text, kv->key, key.length) != 0)
+    if (key.length != kv->key.length || memcmp(key.text, kv->key.text, key.length) != 0)
         return error_set(err, ERROR_CORRUPT, "%s with the key of another one",
                          record_columns[kind].word);
     code = check_counted(leading, &record, err);
@@ -253,7 +245,7 @@ static int deliver_all(struct leading *leading, enum record_kind kind, const jso
     int code = 0, found = 0;
     for (size_t at = 0; code == 0 && (found = wire_kv(range, at, &kv)) == 1; at++) {
         code = deliver(leading, kind, &kv, each, arg, err);
-        wire_kv_release(&kv);
+        free(kv.value);
     }
     if (found < 0)
         code = error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
@@ -281,11 +273,9 @@ static bool turn_page(struct leading *leading, const struct page *page)
     struct wire_kv last;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
     if (page->more && count > 0 && wire_kv(page->body, count - 1, &last) == 1) {
-        struct key *from = &leading->from;
-        from->length = last.key_length < KEY_MAX - 1 ? last.key_length : 0;
-        memcpy(from->text, last.key, from->length);
-        wire_kv_release(&last);
-        from->text[from->length++] = '\0';
+        free(last.value);
+        leading->from = last.key;
+        leading->from.text[leading->from.length++] = '\0';
         return true;
     }
     if (++leading->at == PAGED)

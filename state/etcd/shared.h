@@ -51,10 +51,9 @@ enum {
     LEDGER_VERSION = 1,        /* in the ledger key: of keys and values below the prefix */
 };
 
-/* Sends what was written, to a member of those in use now. The wire is finished, and stays the
- * caller's. */
+/* Sends it to a member of those in use now. */
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
-                               struct wire *wire, size_t answer_max, int64_t timeout_ms);
+                               const char *body, size_t answer_max, int64_t timeout_ms);
 void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway);
 
 /* The value of the sequence key (core/leader/commit.h). */
@@ -64,12 +63,12 @@ void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t c
 /* Answers one question (election.c). */
 void etcd_answer(struct etcd *etcd);
 
-/* Reads what must be there and what may not, in so many operations of a transaction, the first; and
+/* Reads what must be there and what may not, in so many operations, the first of a transaction; and
  * judges the answer: 0: a ledger of ours; 1: there is none, and no key of others; or a code with a
  * sentence: ERROR_INVALID (others' keys), ERROR_VERSION, ERROR_REFUSED (another key seals it),
  * ERROR_IO (no such answer). */
 enum { ETCD_LOOKS = 2 + KEY_NAMES + 1 };
-void etcd_look(const struct etcd *etcd, struct wire *wire);
+json_t *etcd_look(const struct etcd *etcd);
 int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err);
 /* Whether it is the right one, as identity_check, by what a transaction has read at this place, the
  * ledger key, and the next, the sequence key. fabric: also by that. ERROR_CORRUPT: there is none;

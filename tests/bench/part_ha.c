@@ -81,8 +81,8 @@ static int open_stage(struct stage *stage)
     const char *files = stage->certificates;
     char tls[3 * FOLDER_PATH_SIZE + 96] = "", list[300];
 
-    stage->fm = testbed_create(&(struct testbed_options){.mcastd = stage->bench->mcastd,
-                                                         .mock_fm = stage->bench->mock_fm});
+    stage->fm = testbed_create(
+        &(struct testbed_options){.mcastd = stage->bench->mcastd, .mock_fm = stage->bench->fm});
     if (!stage->fm || testbed_start_fm(stage->fm) < 0 ||
         !(stage->cluster = etcdcluster_create(&options)))
         return -1;

@@ -29,6 +29,7 @@ enum {
 
 enum level { OK, WARNING, PROBLEM };
 
+/* advice: unless all is well. */
 __attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_facts *facts,
                                                          enum level level, const char *check,
                                                          const char *advice, const char *format,
@@ -44,7 +45,7 @@ __attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_
     writer_string(facts->out, "check", check);
     writer_string(facts->out, "level", words[level]);
     writer_string(facts->out, "finding", text);
-    writer_string(facts->out, "advice", advice);
+    writer_string(facts->out, "advice", level == OK ? NULL : advice);
     writer_end_object(facts->out);
 }
 
@@ -194,8 +195,7 @@ static void check_vnis(const struct diagnosis_facts *facts)
              core->vnis_held_most > core->vnis_free)
         level = WARNING;
     report(facts, level, "vnis",
-           level == OK ? NULL
-           : core->vnis_in_quarantine > core->vnis_live
+           core->vnis_in_quarantine > core->vnis_live
                ? "most are held: mcastctl list --held shows for which nodes; have them report "
                  "(mcast-node), or choose a duration as [vni] hold"
                : "enlarge [vni] pool, if the fabric's partitions allow it",
@@ -274,9 +274,8 @@ static void check_addresses(const struct diagnosis_facts *facts)
     if (!facts->config->fm_present || core->addresses_total == 0)
         return;
     report(facts, tight ? WARNING : OK, "addresses",
-           tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] "
-                   "min_nodes share them out differently"
-                 : NULL,
+           "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes share "
+           "them out differently",
            "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->use.addresses,
            core->addresses_total);
 }
@@ -448,7 +447,7 @@ static void check_events(const struct diagnosis_facts *facts)
                               : 0;
     const bool much = kept > 2 * (uint64_t)facts->config->events_keep;
     report(facts, much ? WARNING : OK, "events",
-           much ? "see the log for what keeps the ledger from dropping old ones" : NULL,
+           "see the log for what keeps the ledger from dropping old ones",
            "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
            facts->config->events_keep);
 }
@@ -460,9 +459,8 @@ static void check_loop(const struct diagnosis_facts *facts)
                              : peak >= LOOP_WARNING_US ? WARNING
                                                        : OK;
     report(facts, level, "loop",
-           level != OK ? "no request was served meanwhile; see whether this machine swaps, or "
-                         "something else takes its processors"
-                       : NULL,
+           "no request was served meanwhile; see whether this machine swaps, or something else "
+           "takes its processors",
            "the longest turn of the event loop in the last five minutes took %" PRId64 " ms",
            peak / 1000);
 }
@@ -472,17 +470,17 @@ static void check_certificate(const struct diagnosis_facts *facts)
     static const char advice[] =
         "have it renewed, then systemctl reload mcastd; connections that are open go on";
     const int64_t left = facts->certificate_ends_ms - facts->now_ms, days = left / DAY_MS;
+    const enum level level = days < CERTIFICATE_PROBLEM_DAYS   ? PROBLEM
+                             : days < CERTIFICATE_WARNING_DAYS ? WARNING
+                                                               : OK;
     if (facts->certificate_ends_ms == 0)
         return;
     if (left <= 0)
-        report(facts, PROBLEM, "certificate", advice,
+        report(facts, level, "certificate", advice,
                "the broker's certificate ended %s ago: no client can connect over TCP",
                DURATION(-left));
-    else if (days < CERTIFICATE_WARNING_DAYS)
-        report(facts, days < CERTIFICATE_PROBLEM_DAYS ? PROBLEM : WARNING, "certificate", advice,
-               "the broker's certificate, the one in use, ends in %s", DURATION(left));
     else
-        report(facts, OK, "certificate", NULL,
+        report(facts, level, "certificate", advice,
                "the broker's certificate, the one in use, ends in %s", DURATION(left));
 }
 

@@ -18,28 +18,24 @@ static struct brokers brokers;
 
 static int open_cluster(void **state)
 {
-    (void)state;
     cluster = etcdcluster_create(&(struct etcdcluster_options){0});
     return cluster ? 0 : -1;
 }
 
 static int close_cluster(void **state)
 {
-    (void)state;
     etcdcluster_destroy(cluster);
     return 0;
 }
 
 static int open_brokers(void **state)
 {
-    (void)state;
     brokers_open(&brokers, cluster);
     return 0;
 }
 
 static int close_brokers(void **state)
 {
-    (void)state;
     brokers_close(&brokers);
     return 0;
 }
@@ -84,7 +80,6 @@ static void standby__says_who_leads(void **state)
 {
     static const char *const refused[] = {"/readyz", "/v1/jobs", JOB, "/v1/events"};
     struct plainhttp_reply reply;
-    (void)state;
     brokers_start_all(&brokers, 2);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_int_equal(brokers_call(&brokers, 1, "GET", refused[i], NULL, &reply), 503);
@@ -112,7 +107,6 @@ static void standby__says_who_leads(void **state)
 
 static void leader__that_is_killed_is_replaced(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     const int vni = vni_of(JOB);
@@ -145,7 +139,6 @@ static void ask(int fd)
 static void leader__that_was_paused_says_nothing_and_ends(void **state)
 {
     char answer[1024];
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     const int known = connect_to(brokers.socket[0]);
@@ -202,7 +195,6 @@ static bool standby_differs(void *arg)
 static void standby__is_known_with_its_configuration(void **state)
 {
     char text[256];
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_await_log(&brokers, 0, "standbys=1", 1);
     standby_of("url", text);
@@ -227,7 +219,6 @@ static void standby__is_known_with_its_configuration(void **state)
 static void step_down__without_a_standby_is_refused(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     brokers_start_all(&brokers, 1);
     brokers_await_log(&brokers, 0, "standbys=0", 1);
     assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", NULL, &reply), 409);
@@ -246,7 +237,6 @@ static void step_down__without_a_standby_is_refused(void **state)
 static void step_down__lets_another_lead(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_await_log(&brokers, 0, "standbys=1", 1);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
@@ -269,7 +259,6 @@ static void step_down__lets_another_lead(void **state)
 
 static void sigterm__gives_the_leadership_back(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_signal(&brokers, 0, SIGTERM);
     assert_int_equal(brokers_await_exit(&brokers, 0), 0);
@@ -283,7 +272,6 @@ static void sigterm__gives_the_leadership_back(void **state)
 
 static void key__that_the_others_do_not_have_is_refused(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 1);
     assert_int_equal(
         folder_write(brokers.folder, "state.key", 0600,
@@ -300,7 +288,6 @@ static void key__is_never_made(void **state)
 {
     static const char *const options[] = {"--make-key", "--check"};
     char path[128], config[128], log[128];
-    (void)state;
     brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
     assert_int_equal(unlink(folder_path(path, sizeof path, brokers.folder, "state.key")), 0);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -322,7 +309,6 @@ static void key__is_never_made(void **state)
 
 static void brokers__that_start_at_once_are_one_leader(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < BROKERS_MAX; i++)
         brokers_start(&brokers, i);
     const unsigned leader = brokers_await_leader(&brokers);
@@ -335,7 +321,6 @@ static void brokers__that_start_at_once_are_one_leader(void **state)
 static void etcd__that_is_away_is_waited_for(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     etcdcluster_kill(cluster, 0);
     brokers_start(&brokers, 0);
     brokers_await_log(&brokers, 0, "etcd does not answer", 1);
@@ -367,7 +352,6 @@ static void etcd__that_is_away_is_waited_for(void **state)
 static void endpoints__are_reloaded(void **state)
 {
     char endpoints[256];
-    (void)state;
     brokers_start_all(&brokers, 2);
     (void)snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:1, %s",
                    etcdcluster_endpoints(cluster));
@@ -394,7 +378,6 @@ static void ledger__of_thousands_is_taken_over(void **state)
     enum { JOBS = 5000 };
     struct plainhttp_reply reply;
     char path[64];
-    (void)state;
     brokers.lease = "8s"; /* kept up by a busy machine, too */
     brokers_start_all(&brokers, 2);
     for (int i = 0; i < JOBS; i++) {
@@ -463,7 +446,6 @@ static json_int_t number_of(const char *job)
  * is given again. */
 static void etcd__that_was_emptied_waits_for_a_decision(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     assert_int_equal(number_of(JOB), 1);
@@ -488,7 +470,6 @@ static void etcd__that_was_emptied_waits_for_a_decision(void **state)
 /* While brokers wait for it: the first of them to lead again sees it. */
 static void etcd__that_was_emptied_below_brokers_is_noticed(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_await_log(&brokers, 0, "standbys=1", 1);
     assert_int_equal(etcdcluster_wipe(cluster), 0);
@@ -540,7 +521,6 @@ static void tokens__are_good_at_the_next_leader(void **state)
         testbed_create(&(struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM});
     struct plainhttp_reply reply;
     char lines[512], session[512], first[512], second[512];
-    (void)state;
     assert_non_null(testbed);
     assert_int_equal(testbed_start_fm(testbed), 0);
     (void)snprintf(lines, sizeof lines,

@@ -64,12 +64,12 @@ static void defaults__do_not_differ(void **state)
  */
 static void every_key__is_compared(void **state)
 {
-    static const char *const values[] = {"other",     "/other",  "https://other:1",
-                                         "[::1]:1",   "4",       "17",
-                                         "0640",      "11s",     "no",
-                                         "yes",       "debug",   "memory",
-                                         "oauth",     "5-9",     "flux slurm",
-                                         "bulk_data", "omnipath"};
+    static const char *const values[] = {"other",     "/other",   "https://other:1",
+                                         "[::1]:1",   "4",        "17",
+                                         "0640",      "11s",      "no",
+                                         "yes",       "debug",    "memory",
+                                         "oauth",     "5-9",      "flux slurm",
+                                         "bulk_data", "omnipath", "relay"};
     size_t count;
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");

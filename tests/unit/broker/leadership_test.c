@@ -234,7 +234,6 @@ static void standby__that_resigns_tries_once(void **state)
 
 static void none__is_a_broker_that_is_alone(void **state)
 {
-    (void)state;
     assert_true(leadership_holds(NULL));
     assert_null(leadership_facts(NULL));
     leadership_forget_store(NULL);
