@@ -11,8 +11,8 @@
 #include <string.h>
 
 const char *const key_names[KEY_NAMES] = {
-    "/cleanup/", "/counters", "/event/",       "/facts",     "/founded", "/leader", "/ledger",
-    "/node/",    "/redo/",    "/reservation/", "/root-keys", "/seq",     "/sum/",
+    "/broker/", "/cleanup/", "/counters", "/event/",       "/facts",     "/founded", "/leader",
+    "/ledger",  "/node/",    "/redo/",    "/reservation/", "/root-keys", "/seq",     "/sum/",
 };
 
 static const char *const kinds[RECORD_KINDS] = {
@@ -45,6 +45,11 @@ struct key key_named(const char *prefix, const char *name)
 {
     assert(strlen(prefix) <= KEY_PREFIX_MAX && name[0] == '/');
     return format("%s%s", prefix, name);
+}
+
+struct key key_broker(const char *prefix, uint64_t lease)
+{
+    return format("%s/broker/%016" PRIx64, prefix, lease);
 }
 
 struct key key_first(const char *prefix, enum record_kind kind)

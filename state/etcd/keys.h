@@ -39,6 +39,9 @@ struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t num
  * else of key alone. */
 struct key key_end(const struct key *key);
 
+/* Of the broker that has this lease, while it waits to lead. */
+struct key key_broker(const char *prefix, uint64_t lease);
+
 /* All names below a prefix, ascending; KEY_NAMES of them. One that ends with '/' is a range. */
-enum { KEY_NAMES = 13 };
+enum { KEY_NAMES = 14 };
 extern const char *const key_names[KEY_NAMES];

@@ -60,6 +60,22 @@ int leading_read(struct leading *leading, const char *path, json_t *request, jso
     return reply.too_long && leading->limit > 1 ? 1 : err->code;
 }
 
+/* That it is the right one; or, when that is to be accepted, what its key is to say. */
+static int check_identity(struct leading *leading, const json_t *body, struct error *err)
+{
+    struct etcd *etcd = leading->etcd;
+    struct wire_kv ledger;
+    if (!etcd->accepts)
+        return etcd_check(etcd, body, 0, false, err);
+    free(leading->amended);
+    leading->amended = NULL;
+    if (etcd->doubt.code && wire_kv(wire_ranged(body, 0), 0, &ledger) == 1) {
+        leading->amended = identity_amended(etcd, &ledger, etcd->doubt.code == ERROR_REFUSED);
+        free(ledger.value);
+    }
+    return 0;
+}
+
 /* The identity again, for what may have come since the test. */
 static int look_once(struct leading *leading, struct error *err)
 {
@@ -71,7 +87,7 @@ static int look_once(struct leading *leading, struct error *err)
         wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
-        wire_add(looks, wire_range(&key, NULL));
+        wire_add(looks, wire_range(&key, NULL, 1));
     }
     wire_add(looks, wire_any(&redo, &redo_end));
     wire_add(looks, wire_any(&leader, NULL));
@@ -89,6 +105,8 @@ static int look_once(struct leading *leading, struct error *err)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
                    : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
+    if (code == 0 && !leading_is_copy(leading))
+        code = check_identity(leading, body, err);
     if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
         code = error_set(err, ERROR_IO, "etcd does not tell its revision");
     return code;

@@ -172,7 +172,7 @@ static double change_leader(struct stage *stage, bool kill, const char *nodes)
     const int64_t began_ns = await_now_ns();
     if (kill) {
         brokers_kill(brokers, leader);
-    } else if (mcast_step_down(stage->handle, &error) < 0) {
+    } else if (mcast_step_down_forced(stage->handle, &error) < 0) {
         fprintf(stderr, "step-down: %s\n", error.text);
         return -1;
     }
