@@ -191,8 +191,11 @@ static int join_brokers(struct broker *broker, struct error *err)
                                            .refused = on_refused,
                                            .resigned = on_resigned};
     const char *endpoints[ETCD_ENDPOINTS_MAX];
-    const struct etcd_options options = settings_etcd(config, endpoints);
+    char *shared = settings_shared(config);
+    struct etcd_options options = settings_etcd(config, endpoints);
+    options.configuration = shared;
     broker->etcd = etcd_open(&options, err);
+    free(shared);
     if (!broker->etcd)
         return err->code;
     broker->leadership = leadership_create(&broker->loop, broker->etcd, config->etcd_lease_ms,

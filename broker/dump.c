@@ -314,6 +314,8 @@ static int fill_ledger(struct import *import, struct ledger *ledger, bool save_k
                              import->err);
     if (code < 0 || batch_size(import->batch) == 0)
         return code;
+    if (ledger->etcd && store_etcd_doubt(ledger->store))
+        store_etcd_accept(ledger->store, false);
     struct batch *batch = import->batch;
     import->batch = NULL;
     return ledger_commit(ledger, batch, import->err);
@@ -374,5 +376,49 @@ int dump_import(const struct config *config, const char *file, struct error *err
     rootkeys_wipe(&import.keys);
     batch_destroy(import.batch);
     core_destroy(import.core);
+    return code;
+}
+
+/* ---- a ledger that is not the one that was seen ---- */
+
+static int find_last_number(void *arg, const struct record *record)
+{
+    if (record->kind == RECORD_COUNTERS)
+        *(uint64_t *)arg = record->u.counters.last_number;
+    return 0;
+}
+
+static int accept_doubted(struct ledger *ledger, struct error *err)
+{
+    uint64_t last_number = 0;
+    int code = ledger_load(ledger, find_last_number, &last_number, err);
+    const struct error *doubt = code == 0 ? store_etcd_doubt(ledger->store) : NULL;
+    if (code == 0 && !doubt)
+        code = error_set(err, ERROR_INVALID,
+                         "nothing was changed: by what this host has seen, %s is the right one",
+                         ledger->name);
+    if (code < 0)
+        return code;
+    const bool old = doubt->code == ERROR_REFUSED;
+    /* As after a backup that was put back: what it lacks may be there. Else a change of nothing. */
+    const struct record gone = {.kind = RECORD_GONE, .u.gone = last_number + NUMBERS_LOST},
+                        none = {.kind = RECORD_PRUNE};
+    struct batch *batch = batch_create();
+    batch_add(batch, old ? &gone : &none);
+    (void)fprintf(stderr, "mcastd: accepted; until now brokers said: %s\n", doubt->text);
+    store_etcd_accept(ledger->store, old);
+    return ledger_commit(ledger, batch, err);
+}
+
+int dump_accept(const struct config *config, const char *file, struct error *err)
+{
+    struct ledger ledger;
+    (void)file;
+    if (config->store != CONFIG_STORE_ETCD)
+        return error_set(err, ERROR_INVALID, "[state] store is not etcd: see Backups in state.md");
+    int code = ledger_open(&ledger, config, err);
+    if (code == 0)
+        code = accept_doubted(&ledger, err);
+    ledger_close(&ledger);
     return code;
 }

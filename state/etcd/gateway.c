@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "state/plainjson.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -164,9 +165,8 @@ static void read_answer(struct gateway *gateway, long status, struct gateway_rep
 {
     const char *words;
     json_int_t rpc;
-    json_t *body = json_loadb(gateway->length > 0 ? gateway->answer : "", gateway->length,
-                              JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(body)) {
+    json_t *body = plainjson_load(gateway->length > 0 ? gateway->answer : "", gateway->length);
+    if (!body) {
         (void)error_set(&reply->error, ERROR_IO,
                         "%s answers with HTTP status %ld and no JSON object: check that it is the "
                         "client URL of an etcd of version 3.4 or newer",

@@ -33,10 +33,15 @@ struct leading {
     bool deposed;
     bool marked; /* the last batch is in whole parts, which are not all carried out */
 
+    char *amended;      /* what its key is to say instead; or NULL */
+    bool accepted, old; /* the amended text is put; and the time of its founding deleted */
+
     /* Loading: of the thread while it fetches, else the owner's. */
     bool loading;
     size_t at;         /* of the kinds, in the order of store.h; 0: the first look */
-    struct key from;   /* where the next page begins */
+    struct key from;   /* where the next page begins, */
+    struct key until;  /* and ends at the latest, */
+    bool bounded;      /* before the end of its kind */
     uint64_t revision; /* that is read */
     unsigned limit;    /* records of a page */
     struct page page;

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/leading.h"
 
+#include "state/plainjson.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
+enum { PAGE_ANSWER_MAX = 64 << 20, PAGES_AHEAD = 4, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
@@ -58,6 +60,22 @@ int leading_read(struct leading *leading, const char *path, json_t *request, jso
     return reply.too_long && leading->limit > 1 ? 1 : err->code;
 }
 
+/* That it is the right one; or, when that is to be accepted, what its key is to say. */
+static int check_identity(struct leading *leading, const json_t *body, struct error *err)
+{
+    struct etcd *etcd = leading->etcd;
+    struct wire_kv ledger;
+    if (!etcd->accepts)
+        return etcd_check(etcd, body, 0, false, err);
+    free(leading->amended);
+    leading->amended = NULL;
+    if (etcd->doubt.code && wire_kv(wire_ranged(body, 0), 0, &ledger) == 1) {
+        leading->amended = identity_amended(etcd, &ledger, etcd->doubt.code == ERROR_REFUSED);
+        free(ledger.value);
+    }
+    return 0;
+}
+
 /* The identity again, for what may have come since the test. */
 static int look_once(struct leading *leading, struct error *err)
 {
@@ -69,7 +87,7 @@ static int look_once(struct leading *leading, struct error *err)
         wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
-        wire_add(looks, wire_range(&key, NULL));
+        wire_add(looks, wire_range(&key, NULL, 1));
     }
     wire_add(looks, wire_any(&redo, &redo_end));
     wire_add(looks, wire_any(&leader, NULL));
@@ -87,6 +105,8 @@ static int look_once(struct leading *leading, struct error *err)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
                    : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
+    if (code == 0 && !leading_is_copy(leading))
+        code = check_identity(leading, body, err);
     if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
         code = error_set(err, ERROR_IO, "etcd does not tell its revision");
     return code;
@@ -147,12 +167,10 @@ static bool is_whole(const struct page *page)
 
 static int fetch_page(struct leading *leading, struct error *err)
 {
-    const struct key first = key_first(leading->etcd->prefix, paged[leading->at]);
-    const struct key end = key_end(&first);
     int code;
     do {
         json_t *request = json_pack("{s:o,s:o,s:i,s:I}", "key", wire_key(&leading->from),
-                                    "range_end", wire_key(&end), "limit", leading->limit,
+                                    "range_end", wire_key(&leading->until), "limit", leading->limit,
                                     "revision", (json_int_t)leading->revision);
         code = leading_read(leading, "/v3/kv/range", request, &leading->page.body, err);
         leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
@@ -207,7 +225,7 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
                    store_each_fn *each, void *arg, struct error *err)
 {
     struct record record;
-    json_t *object = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object = plainjson_load(kv->value, kv->value_length);
     int code = recordjson_read(&leading->json, kind, object, &record, err);
     json_decref(object);
     if (code < 0)
@@ -249,20 +267,48 @@ static int deliver_first(struct leading *leading, const json_t *body, store_each
     return code;
 }
 
+/* Before which number the page after this one ends at the latest; 0: before none. etcd counts each
+ * key of the range that it is asked for: were that all that is left, the pages of a large ledger
+ * would cost it more for that than for reading. */
+static uint64_t bound_after(const struct leading *leading, const struct key *first,
+                            const struct key *last)
+{
+    const char *prefix = leading->etcd->prefix;
+    const enum record_kind kind = paged[leading->at];
+    const uint64_t highest = kind == RECORD_EVENT ? leading->counters.u.counters.last_seq
+                                                  : leading->counters.u.counters.last_number;
+    uint64_t from, to;
+    return key_number(prefix, kind, first, &from) && key_number(prefix, kind, last, &to) &&
+                   from <= to && to < highest && to - from < (highest - to) / PAGES_AHEAD
+               ? to + (to - from + 1) * PAGES_AHEAD
+               : 0;
+}
+
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
-    struct wire_kv last;
+    struct wire_kv first = {0}, last = {0};
+    struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
-    if (page->more && count > 0 && wire_kv(page->body, count - 1, &last) == 1) {
-        free(last.value);
-        leading->from = last.key;
-        leading->from.text[leading->from.length++] = '\0';
-        return true;
-    }
-    if (++leading->at == PAGED)
+    uint64_t bound = 0;
+    if (page->more && count > 0 && wire_kv(page->body, 0, &first) == 1 &&
+        wire_kv(page->body, count - 1, &last) == 1) {
+        *from = last.key;
+        from->text[from->length++] = '\0';
+        bound = bound_after(leading, &first.key, &last.key);
+    } else if (leading->bounded) {
+        *from = leading->until;
+    } else if (++leading->at == PAGED) {
         return false;
-    leading->from = key_first(leading->etcd->prefix, paged[leading->at]);
+    } else {
+        *from = key_first(leading->etcd->prefix, paged[leading->at]);
+    }
+    free(first.value);
+    free(last.value);
+    const struct key all = key_first(leading->etcd->prefix, paged[leading->at]);
+    leading->bounded = bound > 0;
+    leading->until =
+        bound > 0 ? key_numbered(leading->etcd->prefix, paged[leading->at], bound) : key_end(&all);
     return true;
 }
 

@@ -114,8 +114,9 @@ static int first_key(struct leading *leading, const struct key *from, const stru
                      struct wire_kv *kv, struct error *err)
 {
     json_t *body;
-    const int code = leading_read(
-        leading, "/v3/kv/txn", json_pack("{s:[o]}", "success", wire_range(from, end)), &body, err);
+    const int code =
+        leading_read(leading, "/v3/kv/txn",
+                     json_pack("{s:[o]}", "success", wire_range(from, end, 1)), &body, err);
     const int found = code ? -1 : wire_kv(wire_ranged(body, 0), 0, kv);
     json_decref(body);
     if (code == 1 || (code == 0 && found < 0))

@@ -104,14 +104,34 @@ static json_t *guarded(const struct leading *leading, json_t *operations)
 {
     const struct key leader = key_named(leading->etcd->prefix, "/leader");
     const struct key seq = key_named(leading->etcd->prefix, "/seq");
+    const struct key ledger = key_named(leading->etcd->prefix, "/ledger");
+    const struct key founded = key_first(leading->etcd->prefix, RECORD_FOUNDED);
     char before[COMMIT_TEXT_SIZE], after[COMMIT_TEXT_SIZE];
     etcd_sequence(before, leading->guard.lease, leading->guard.commit);
     etcd_sequence(after, leading->guard.lease, leading->guard.commit + 1);
     wire_add(operations, wire_put(&seq, after, strlen(after), 0));
+    if (leading->accepted)
+        wire_add(operations, wire_put(&ledger, leading->amended, strlen(leading->amended), 0));
+    if (leading->old)
+        wire_add(operations, wire_delete(&founded, NULL));
     return json_pack("{s:[o,o],s:o,s:[o,o]}", "compare",
                      wire_if_created(&leader, NULL, leading->guard.revision),
                      wire_if_value(&seq, before), "success", operations, "failure",
-                     wire_range(&leader, NULL), wire_range(&seq, NULL));
+                     wire_range(&leader, NULL, 1), wire_range(&seq, NULL, 1));
+}
+
+const struct error *store_etcd_doubt(const struct store *store)
+{
+    const struct leading *leading = (const struct leading *)store;
+    return leading->amended ? &leading->etcd->doubt : NULL;
+}
+
+void store_etcd_accept(struct store *store, bool old)
+{
+    struct leading *leading = (struct leading *)store;
+    assert(leading->amended && leading->committer.in_progress == 0);
+    leading->accepted = true;
+    leading->old = old;
 }
 
 int leading_carry_out(struct leading *leading, json_t *operations, struct error *err)
@@ -200,6 +220,7 @@ static void leading_close(struct store *store)
     etcd_release_gateway(leading->etcd, &leading->gateway);
     json_decref(leading->page.body);
     recordjson_forget(&leading->json);
+    free(leading->amended);
     free(leading);
 }
 

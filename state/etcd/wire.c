@@ -30,10 +30,10 @@ json_t *wire_delete(const struct key *key, const struct key *end)
                                  "range_end", wire_key(end)));
 }
 
-json_t *wire_range(const struct key *key, const struct key *end)
+json_t *wire_range(const struct key *key, const struct key *end, int limit)
 {
     return memory_must(json_pack("{s:{s:o,s:o*,s:i}}", "request_range", "key", wire_key(key),
-                                 "range_end", wire_key(end), "limit", 1));
+                                 "range_end", wire_key(end), "limit", limit));
 }
 
 json_t *wire_any(const struct key *key, const struct key *end)
@@ -48,6 +48,13 @@ json_t *wire_if_created(const struct key *key, const struct key *end, uint64_t r
     return memory_must(json_pack("{s:o,s:o*,s:s,s:s,s:I}", "key", wire_key(key), "range_end",
                                  wire_key(end), "target", "CREATE", "result", "EQUAL",
                                  "create_revision", (json_int_t)revision));
+}
+
+json_t *wire_if_after(const struct key *key, uint64_t version)
+{
+    assert(version <= INT64_MAX);
+    return memory_must(json_pack("{s:o,s:s,s:s,s:I}", "key", wire_key(key), "target", "VERSION",
+                                 "result", "GREATER", "version", (json_int_t)version));
 }
 
 json_t *wire_if_value(const struct key *key, const char *value)
@@ -108,7 +115,7 @@ int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
     const json_t *kv = json_array_get(kvs, at);
     return json_is_object(kv) && wire_number(kv, "create_revision", &out->created) &&
                    out->created > 0 && wire_number(kv, "lease", &out->lease) &&
-                   read_key(kv, &out->key) &&
+                   wire_number(kv, "version", &out->version) && read_key(kv, &out->key) &&
                    (out->value = bytes_of(kv, "value", &out->value_length))
                ? 1
                : -1;

@@ -15,13 +15,15 @@ json_t *wire_key(const struct key *key); /* of NULL: NULL */
 /* Operations. lease 0: none. end NULL: one key; else that and all before end. */
 json_t *wire_put(const struct key *key, const char *value, size_t length, uint64_t lease);
 json_t *wire_delete(const struct key *key, const struct key *end);
-json_t *wire_range(const struct key *key, const struct key *end); /* the first one */
-json_t *wire_any(const struct key *key, const struct key *end);   /* its name */
+json_t *wire_range(const struct key *key, const struct key *end, int limit); /* the first ones */
+json_t *wire_any(const struct key *key, const struct key *end);              /* its name */
 
 void wire_add(json_t *list, json_t *operation); /* which it takes; NULL: out of memory */
 
-/* Conditions: all keys of the range were created at this revision (0: there is none); the value. */
+/* Conditions: the key was put more often than that since it was created; all keys of the range were
+ * created at this revision (0: there is none); the value. */
 json_t *wire_if_created(const struct key *key, const struct key *end, uint64_t revision);
+json_t *wire_if_after(const struct key *key, uint64_t version);
 json_t *wire_if_value(const struct key *key, const char *value);
 
 /* The text of it, to be freed; takes the request. NULL: out of memory. */
@@ -36,7 +38,7 @@ struct wire_kv {
     struct key key; /* cut, if it is too long for one of ours */
     char *value;    /* to be freed; ended by a NUL, which the length does not count */
     size_t value_length;
-    uint64_t created, lease;
+    uint64_t created, lease, version; /* version: how often it was put since */
 };
 
 /* The key at this place of a range's answer: 1; 0: there are not so many; -1: no such answer. */

@@ -366,11 +366,38 @@ static void check_leadership(const struct diagnosis_facts *facts,
         report(facts, PROBLEM, "role", advice, "this broker is %s; no broker leads", role);
 }
 
+/* What its standbys would lead with (B7). */
+static void check_standbys(const struct diagnosis_facts *facts,
+                           const struct leadership_facts *leadership)
+{
+    const struct etcd_standbys *standbys = &leadership->standbys;
+    if (leadership->looked && standbys->count == 0)
+        report(facts, WARNING, "standby", "start mcastd on the other hosts, and see their logs",
+               "no standby: if this broker fails, none takes over");
+    for (size_t i = 0; i < standbys->count; i++) {
+        const struct etcd_standby *standby = &standbys->all[i];
+        if (strcmp(standby->version, MCAST_VERSION) != 0)
+            report(facts, WARNING, "standby", "install the same version on all brokers",
+                   "the standby %s has version %s, this broker " MCAST_VERSION, standby->url,
+                   standby->version);
+        if (strcmp(standby->configuration, leadership->configuration) != 0)
+            report(facts, WARNING, "standby",
+                   "compare mcastd.conf and conf.d of both hosts, then systemctl reload mcastd",
+                   "the configuration of the standby %s differs", standby->url);
+    }
+    if (standbys->malformed > 0)
+        report(facts, WARNING, "standby",
+               "etcdctl get --prefix PREFIX/broker/ shows them; an mcastd of another version?",
+               "%zu brokers that wait to lead cannot be read, or are too many",
+               standbys->malformed);
+}
+
 static void check_role(const struct diagnosis_facts *facts)
 {
-    if (facts->counters->leadership)
+    if (facts->counters->leadership) {
         check_leadership(facts, facts->counters->leadership);
-    else if (facts->counters->role != ROLE_LEADER)
+        check_standbys(facts, facts->counters->leadership);
+    } else if (facts->counters->role != ROLE_LEADER)
         report(facts, WARNING, "role", "if this is the only broker, wait, and see its log",
                "this broker is %s and does not serve", broker_role_word(facts->counters->role));
 }

@@ -189,6 +189,8 @@ static const struct family families[] = {
      "0: it has none, or is alone.", DURATION(lease_us)},
     {"mcastd_lease_age_seconds", GAUGE, "How long ago that lease was extended.",
      DURATION(lease_age_us)},
+    {"mcastd_standbys", GAUGE, "Brokers that wait to take over from this one, which leads.",
+     READ(standbys)},
     {"mcastd_leaders_total", COUNTER, "How often this broker has seen that another one leads than "
      "before, or none.", READ(leaders)},
     {"mcastd_etcd_questions_total", COUNTER, "Questions about who leads that etcd has answered, or "

@@ -979,6 +979,53 @@ static void status__says_alarms_before_all(void **state)
     end(test);
 }
 
+/* B7: a leader that nothing follows, and one whose standbys are not as it is. */
+static void status__lists_the_standbys(void **state)
+{
+#define STANDBY(url, version, configuration)                                                       \
+    "{\"url\":\"" url "\",\"host\":\"h\",\"version\":\"" version                                   \
+    "\",\"configuration\":\"" configuration "\"}"
+    static const char alone[] =
+        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":[]}}";
+    static const char some[] =
+        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":"
+        "[" STANDBY("https://m2", "2", "c") "," STANDBY("https://m3", "1", "d") "]}}";
+    static const struct reply script[] = {{200, NULL, alone, THEN_KEEP},
+                                          {200, NULL, some, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out, "NO STANDBY: if this broker fails, none takes over\n"
+                                   "What to do: mcastctl doctor\n"
+                                   "version    2\n"
+                                   "leadership configuration c\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out,
+                        "THE STANDBY https://m3 HAS VERSION 1, this broker 2\n"
+                        "THE STANDBY https://m3 HAS ANOTHER CONFIGURATION than this broker\n"
+                        "What to do: mcastctl doctor\n"
+                        "version            2\n"
+                        "leadership         configuration c\n"
+                        "standby https://m2 host h, version 2, configuration c\n"
+                        "standby https://m3 host h, version 1, configuration d\n");
+    end(test);
+}
+
+static void step_down__is_refused_or_forced(void **state)
+{
+    static const struct reply script[] = {
+        {409, PROBLEM, "{\"code\":\"no-standby\",\"detail\":\"no standby is known\"}", THEN_KEEP},
+        {202, NULL, "{\"status\":\"stepping-down\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("step-down"), 1);
+    assert_has(test->err, "no standby is known");
+    assert_int_equal(RUN("step-down", "--force"), 0);
+    fakebroker_expect(test->fake, 2,
+                      "POST /v1/step-down HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 14\r\n\r\n{\"force\":true}");
+    end(test);
+}
+
 /* A broker of another time, and of an older version that has no findings; and one that has. */
 static void doctor__listens_to_the_broker(void **state)
 {
@@ -1045,5 +1092,6 @@ UNIT_MAIN(
     cmocka_unit_test(sync__reads_standard_input),
     cmocka_unit_test(sync__refuses_what_may_not_be_whole), cmocka_unit_test(events__lines_and_json),
     cmocka_unit_test(status__table_and_json), cmocka_unit_test(status__says_first_what_is_wrong),
-    cmocka_unit_test(status__says_alarms_before_all),
+    cmocka_unit_test(status__says_alarms_before_all), cmocka_unit_test(status__lists_the_standbys),
+    cmocka_unit_test(step_down__is_refused_or_forced),
     cmocka_unit_test(doctor__listens_to_the_broker), cmocka_unit_test(ctl__full_disk_is_an_error))

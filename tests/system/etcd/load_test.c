@@ -84,6 +84,33 @@ static void load__gives_what_sqlite_gives(void **state)
     store_close(sqlite);
 }
 
+/* Pages end at the latest where a few pages later would, by the numbers of the one before: the next
+ * may be empty there, and the one after it far away. */
+static void load__goes_on_after_a_gap(void **state)
+{
+    enum { PAGE = 2000, DENSE = 2 * PAGE + 300, GAP = 100 * PAGE };
+    struct scene *scene = *state;
+    struct error err = {0};
+    struct store *memory = store_memory_open(&err);
+    assert_non_null(memory);
+    broker_load(&scene->broker);
+    for (uint64_t number = 1; number <= 1 + GAP; number += GAP) {
+        struct batch *batch = batch_create(), *same = batch_create();
+        for (uint64_t i = number; i < number + DENSE; i++) {
+            const struct record one = reservation(i, "f1"), other = event(i, i);
+            batch_add(batch, &one);
+            batch_add(batch, &other);
+            batch_add(same, &one);
+            batch_add(same, &other);
+        }
+        assert_int_equal(commit_batch(scene->broker.store, batch).result.code, 0);
+        assert_int_equal(commit_batch(memory, same).result.code, 0);
+    }
+    take_over(scene);
+    assert_same(scene->broker.store, memory);
+    store_close(memory);
+}
+
 /* ---- too large for one transaction ---- */
 
 static void redo__carries_out_all_of_a_large_commit(void **state)
@@ -441,8 +468,8 @@ static void load__ends_when_its_revision_is_compacted(void **state)
 }
 
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(load__gives_what_sqlite_gives),
-           TEST(redo__carries_out_all_of_a_large_commit), TEST(redo__is_all_or_nothing),
-           TEST(redo__that_comes_late_again_does_nothing),
+           TEST(load__goes_on_after_a_gap), TEST(redo__carries_out_all_of_a_large_commit),
+           TEST(redo__is_all_or_nothing), TEST(redo__that_comes_late_again_does_nothing),
            TEST(redo__that_is_marked_is_never_begun_anew), TEST(load__reads_no_other_cluster),
            TEST(redo__without_its_mark_is_deleted), TEST(redo__carries_out_no_other_operations),
            TEST(load__refuses_what_is_damaged), TEST(load__opens_tokens_where_they_were_sealed),

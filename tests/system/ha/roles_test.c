@@ -162,10 +162,83 @@ static void leader__that_was_paused_says_nothing_and_ends(void **state)
     brokers_await_role(&brokers, 0, "standby");
 }
 
+/* What the leader knows of the first of its standbys; "" when there is none. */
+static void standby_of(const char *name, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, 0, "GET", "/v1/status", NULL, &reply), 200);
+    suits(reply.json, "Status");
+    const json_t *leadership = json_object_get(reply.json, "leadership");
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_array_get(json_object_get(leadership, "standbys"), 0), name));
+    plainhttp_reply_release(&reply);
+}
+
+static void own_configuration(unsigned broker, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, broker, "GET", "/v1/status", NULL, &reply), 200);
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_object_get(reply.json, "leadership"), "configuration"));
+    plainhttp_reply_release(&reply);
+}
+
+static bool standby_differs(void *arg)
+{
+    char own[256], others[256];
+    own_configuration(0, own);
+    standby_of("configuration", others);
+    return (strcmp(own, others) != 0) == *(const bool *)arg;
+}
+
+/* Its own URL and its socket differ, as they have to; a reload of another setting is seen. */
+static void standby__is_known_with_its_configuration(void **state)
+{
+    char text[256];
+    brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    standby_of("url", text);
+    assert_string_equal(text, brokers.socket[1]);
+    standby_of("version", text);
+    assert_string_equal(text, MCAST_VERSION);
+    assert_true(standby_differs(&(bool){false}));
+    brokers.lines = "events_keep = 7";
+    brokers_configure(&brokers, 1, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 1, SIGHUP);
+    assert_true(await(standby_differs, &(bool){true}, AWAIT_DEADLINE_MS));
+    brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 0, SIGHUP);
+    assert_true(await(standby_differs, &(bool){false}, AWAIT_DEADLINE_MS));
+    /* Its lease ends with it. */
+    brokers_signal(&brokers, 1, SIGTERM);
+    assert_int_equal(brokers_await_exit(&brokers, 1), 0);
+    brokers_await_log(&brokers, 0, "standbys=0", 2);
+}
+
+/* It would be the end of service. */
+static void step_down__without_a_standby_is_refused(void **state)
+{
+    struct plainhttp_reply reply;
+    brokers_start_all(&brokers, 1);
+    brokers_await_log(&brokers, 0, "standbys=0", 1);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", NULL, &reply), 409);
+    suits(reply.json, "Problem");
+    assert_string_equal(text_of(reply.json, "code"), "no-standby");
+    plainhttp_reply_release(&reply);
+    assert_int_equal(
+        brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":false}", &reply), 409);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":true}", &reply),
+                     202);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+}
+
 static void step_down__lets_another_lead(void **state)
 {
     struct plainhttp_reply reply;
     brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     assert_int_equal(brokers_call(&brokers, 1, "POST", "/v1/step-down", NULL, &reply), 503);
     assert_string_equal(text_of(reply.json, "leader"), brokers.socket[0]);
@@ -292,7 +365,8 @@ static void endpoints__are_reloaded(void **state)
     brokers_kill(&brokers, 0);
     brokers_await_role(&brokers, 1, "leader");
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 200);
-    brokers.lines = "events_keep = 7\npath = /elsewhere";
+    brokers.lines = "events_keep = 7";
+    brokers.lease = "3s";
     brokers_configure(&brokers, 1, endpoints);
     brokers_signal(&brokers, 1, SIGHUP);
     brokers_await_log(&brokers, 1, "needs a restart", 1);
@@ -318,6 +392,92 @@ static void ledger__of_thousands_is_taken_over(void **state)
         json_integer_value(json_object_get(json_object_get(reply.json, "jobs"), "active")), JOBS);
     plainhttp_reply_release(&reply);
     brokers_retry(&brokers, "PUT", path, RESERVE, 200);
+}
+
+/* ---- etcd has something else than before ---- */
+
+static bool task_ended(void *process)
+{
+    return !process_alive(process);
+}
+
+/* Runs it with a broker's configuration, as an administrator would; it ends so. */
+static void run_task(unsigned broker, const char *option, int status)
+{
+    char config[128], name[32], log[128];
+    (void)snprintf(name, sizeof name, "%u.conf", broker);
+    const char *const argv[] = {
+        MCASTD, "--config", folder_path(config, sizeof config, brokers.folder, name), option, NULL};
+    brokers.processes[broker] =
+        process_start(argv, folder_path(log, sizeof log, brokers.folder, "task.log"));
+    assert_non_null(brokers.processes[broker]);
+    if (!await(task_ended, brokers.processes[broker], AWAIT_DEADLINE_MS) ||
+        process_exit_status(brokers.processes[broker]) != status) {
+        process_print_log(brokers.processes[broker]);
+        fail();
+    }
+    brokers_kill(&brokers, broker);
+}
+
+static void stop(unsigned broker)
+{
+    brokers_signal(&brokers, broker, SIGTERM);
+    assert_int_equal(brokers_await_exit(&brokers, broker), 0);
+}
+
+static void start_in_vain(unsigned broker, const char *why)
+{
+    brokers_start(&brokers, broker);
+    assert_int_equal(brokers_await_exit(&brokers, broker), 1);
+    brokers_await_log(&brokers, broker, why, 1);
+}
+
+static json_int_t number_of(const char *job)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        brokers_call(&brokers, brokers_await_leader(&brokers), "GET", job, NULL, &reply), 200);
+    const json_int_t number = json_integer_value(json_object_get(reply.json, "number"));
+    plainhttp_reply_release(&reply);
+    return number;
+}
+
+/* B7: none of them begins a new ledger by itself; when one was told to, all take it, and no number
+ * is given again. */
+static void etcd__that_was_emptied_waits_for_a_decision(void **state)
+{
+    brokers_start_all(&brokers, 2);
+    brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
+    assert_int_equal(number_of(JOB), 1);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    brokers_configure(&brokers, 2, etcdcluster_endpoints(cluster));
+    run_task(2, "--accept-ledger", 1); /* not while a broker leads */
+    stop(1);
+    stop(0);
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    for (unsigned i = 0; i < 2; i++)
+        start_in_vain(i, "is gone (was etcd emptied?)");
+    run_task(0, "--accept-ledger", 0);
+    run_task(1, "--accept-ledger", 1); /* it is accepted */
+    brokers_start_all(&brokers, 2);
+    brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
+    assert_int_equal(number_of(JOB), 1000001);
+    brokers_kill(&brokers, 0);
+    brokers_await_role(&brokers, 1, "leader");
+    assert_int_equal(number_of(JOB), 1000001);
+}
+
+/* While brokers wait for it: the first of them to lead again sees it. */
+static void etcd__that_was_emptied_below_brokers_is_noticed(void **state)
+{
+    brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+    assert_int_equal(brokers_await_exit(&brokers, 1), 1);
+    brokers_await_log(&brokers, 1, "cannot start: ", 1);
+    start_in_vain(0, "cannot start: ");
+    start_in_vain(1, "cannot start: ");
 }
 
 /* ---- with a fabric manager ---- */
@@ -409,7 +569,11 @@ static void tokens__are_good_at_the_next_leader(void **state)
 UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(standby__says_who_leads),
            BROKERS_TEST(leader__that_is_killed_is_replaced),
            BROKERS_TEST(leader__that_was_paused_says_nothing_and_ends),
+           BROKERS_TEST(standby__is_known_with_its_configuration),
+           BROKERS_TEST(step_down__without_a_standby_is_refused),
            BROKERS_TEST(step_down__lets_another_lead),
+           BROKERS_TEST(etcd__that_was_emptied_waits_for_a_decision),
+           BROKERS_TEST(etcd__that_was_emptied_below_brokers_is_noticed),
            BROKERS_TEST(sigterm__gives_the_leadership_back),
            BROKERS_TEST(key__that_the_others_do_not_have_is_refused),
            BROKERS_TEST(key__is_never_made),

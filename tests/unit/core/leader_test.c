@@ -115,6 +115,15 @@ static void test__refused_ends_it_for_good(void **state)
     assert_true(desk.leader.refused);
 }
 
+/* The ledger is an older one than it has seen. */
+static void campaign__refused_ends_it_for_good(void **state)
+{
+    struct desk desk = standing_by();
+    hears(&desk, LEADER_REFUSED, 1);
+    has_ended(&desk);
+    assert_true(desk.leader.refused);
+}
+
 static void standby__asks_again_who_leads(void **state)
 {
     struct desk desk = standing_by();
@@ -434,7 +443,7 @@ static void commit__of_a_former_leader_is_not_done(void **state)
 
 #define TEST cmocka_unit_test
 UNIT_MAIN(TEST(test__is_repeated_until_it_is_answered), TEST(test__refused_ends_it_for_good),
-          TEST(standby__asks_again_who_leads),
+          TEST(campaign__refused_ends_it_for_good), TEST(standby__asks_again_who_leads),
           TEST(standby__renews_its_lease_before_half_of_it_is_over),
           TEST(standby__draws_another_lease_when_its_own_is_over),
           TEST(standby__without_a_lease_gets_another),
