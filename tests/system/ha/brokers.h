@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* Several real brokers, of which one leads, on the members of one etcd cluster (B7): number i has
- * the socket i.sock, the configuration i.conf and the log i.log in a folder of their own. Failures
+ * the socket i.sock, the configuration i.conf, the log i.log, and i.db.seen (what it has seen of
+ * the ledger), in a folder of their own. Failures
  * end the test. */
 
 enum { BROKERS_MAX = 3 };

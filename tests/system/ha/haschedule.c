@@ -103,8 +103,8 @@ static void step_down(struct ha_context *context)
     const struct ha_wish wish = ha_wish_of(context, leader);
     struct plainhttp_reply reply;
 
-    const int status =
-        brokers_call(&context->units.brokers, leader, "POST", "/v1/step-down", NULL, &reply);
+    const int status = brokers_call(&context->units.brokers, leader, "POST", "/v1/step-down",
+                                    "{\"force\":true}", &reply);
     if (status != 202 && status != 503 && status != 0)
         verdict_fault(&context->scene.verdict, "step-down was answered %d", status);
     plainhttp_reply_release(&reply);
