@@ -42,15 +42,25 @@ static bool print_alarms(const json_t *root)
     return json_array_size(alarms) > 0;
 }
 
+static bool print_etcd(const json_t *root)
+{
+    const char *since = text_of(root, "leadership", "unreachable_since");
+    if (since[0])
+        plain_printf("ETCD DOES NOT ANSWER since %s: %s\n", since,
+                     text_of(root, "leadership", "last_error"));
+    return since[0];
+}
+
 static bool print_role(const json_t *root)
 {
+    const bool fault = print_etcd(root);
     const char *role = text_of(root, NULL, "role");
     const char *leader = text_of(root, "leadership", "leader");
     if (!role[0] || strcmp(role, "leader") == 0)
-        return false;
+        return fault;
     if (leader[0] && strcmp(role, "standby") == 0) {
         plain_printf("This broker is a standby; %s leads.\n", leader);
-        return false;
+        return fault;
     }
     plain_printf("NOT SERVING: this broker is %s%s\n", role,
                  json_object_get(root, "leadership") ? ", and no broker is known to lead" : "");
@@ -95,8 +105,9 @@ static bool print_link(const json_t *root)
 {
     static const char fm[] = "fabric_manager";
     const char *link = text_of(root, fm, "link"), *error = text_of(root, fm, "last_error");
-    if (!text_of(root, fm, "url")[0] || strcmp(link, "up") == 0 ||
-        strcmp(text_of(root, NULL, "role"), "standby") == 0)
+    const char *role = text_of(root, NULL, "role");
+    if (!text_of(root, fm, "url")[0] || strcmp(link, "up") == 0 || strcmp(role, "standby") == 0 ||
+        strcmp(role, "starting") == 0) /* it does not ask it */
         return false;
     plain_printf("NO FABRIC MANAGER (%s since %s): jobs run without hardware collectives%s%s\n",
                  link, text_of(root, fm, "since"), error[0] ? "; " : "", error);

@@ -4,6 +4,7 @@
 One request: read it, let it misbehave as the fault rules say, act, answer. It acts when its time
 comes, also when its client has gone."""
 
+import re
 import socket
 import ssl
 import threading
@@ -36,11 +37,15 @@ def now_us():
     return time.time_ns() // 1000
 
 
+def is_number(text):
+    return re.fullmatch("[0-9]{1,18}", text) is not None
+
+
 def query_number(query, name):
     """0 when it is not there, or is no number."""
     for field in query.split("&"):
         key, _, value = field.partition("=")
-        if key == name and value.isascii() and value.isdigit():
+        if key == name and is_number(value):
             return int(value)
     return 0
 
@@ -118,7 +123,7 @@ class Listener:
             try:
                 accepted, _ = self.socket.accept()
                 threading.Thread(target=self.serve, args=(accepted,), daemon=True).start()
-            except OSError:  # no descriptor is left: some client will go
+            except (OSError, RuntimeError):  # no descriptor or thread is left: some client will go
                 time.sleep(0.01)
 
     def serve(self, accepted):
@@ -213,7 +218,7 @@ class Connection:
         """None: longer than BODY_MAX; it is read and ignored."""
         if "transfer-encoding" not in headers:
             length = headers.get("content-length", "0")
-            if not length.isascii() or not length.isdigit():
+            if not is_number(length):
                 raise Problem(400, "Content-Length is no number")
             return self.read_bytes(int(length))
         if headers["transfer-encoding"].lower() != "chunked":

@@ -92,6 +92,20 @@ static int find_claim(struct node *node, const struct command_options *options,
     return COMMAND_GO_ON;
 }
 
+/* As mcastctl's env: libfabric looks without end for a CA that is not here. */
+static void settle_ca(json_t *tasks)
+{
+    static const char name[] = "FI_CXI_COLL_FABRIC_MGR_CACERT";
+    const char *path = json_string_value(json_object_get(tasks, name));
+    if (!path || mcast_env_cacert_usable(path))
+        return;
+    say("warning: there is no file or folder %.200s here, so %s is \"yes\", the system's store; "
+        "put "
+        "the fabric manager's CA there",
+        path, name);
+    (void)json_object_set_new(tasks, name, json_string("yes"));
+}
+
 static int read_job(struct node *node, const struct command_options *options, struct launch *launch,
                     struct variables *variables)
 {
@@ -103,6 +117,7 @@ static int read_job(struct node *node, const struct command_options *options, st
     int rc = find_claim(node, options, launch, &claim, &note);
     if (rc != COMMAND_GO_ON)
         return rc;
+    settle_ca(launch->tasks);
     variables->tasks = launch->tasks;
     if (claim.vni_count > 0)
         return find_services(node, &claim, note, variables);

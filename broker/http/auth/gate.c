@@ -247,7 +247,9 @@ int gate_refuse_role(struct call *call)
     const char *leader = facts && facts->leader[0] != '\0' ? facts->leader : NULL;
     if (leader && facts->phase == LEADER_STANDBY)
         problem_set(&call->problem, 503, "not-leader", NULL,
-                    "this broker is a standby: ask %s, which leads", leader);
+                    "this broker is a standby: ask %s, which leads, or name all brokers, with "
+                    "commas between them, in MCAST_URL",
+                    leader);
     else
         problem_set(&call->problem, 503, "not-leader", NULL,
                     "this broker is %s and serves no requests; try again",

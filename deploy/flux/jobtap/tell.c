@@ -33,8 +33,10 @@ static int tell(flux_t *flux, char **words)
         (json_int_t)id, "number", (json_int_t)strtoull(words[3], NULL, 10), "node", words[4]);
     if (!answer || flux_future_wait_for(answer, answer_s) < 0)
         status = complain(words[2], strerror(errno));
-    else if (flux_future_get(answer, NULL) < 0)
-        status = complain(words[2], flux_future_error_string(answer) ?: strerror(errno));
+    else if (flux_future_get(answer, NULL) < 0) /* no such service: a site with the scripts */
+        status = errno == ENOSYS
+                     ? FAILED
+                     : complain(words[2], flux_future_error_string(answer) ?: strerror(errno));
     flux_future_destroy(answer);
     return status;
 }

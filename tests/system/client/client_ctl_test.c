@@ -955,6 +955,15 @@ static void status__says_alarms_before_all(void **state)
          "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}",
          THEN_KEEP},
         {200, NULL, "{\"role\":\"standby\",\"leadership\":{\"leader\":null}}", THEN_KEEP},
+        {200, NULL,
+         "{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://"
+         "m2:7470\",\"unreachable_since\":"
+         "\"2026-11-21T03:05:00.000Z\",\"last_error\":\"no answer from https://m3:2379\"}}",
+         THEN_KEEP},
+        {200, NULL,
+         "{\"role\":\"starting\",\"leadership\":{\"leader\":null},"
+         "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\",\"since\":null}}",
+         THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("status"), 0);
@@ -976,6 +985,14 @@ static void status__says_alarms_before_all(void **state)
     assert_int_equal(RUN("status"), 0);
     assert_words(test->out,
                  "NOT SERVING: this broker is standby, and no broker is known to lead\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_words(test->out, "ETCD DOES NOT ANSWER since 2026-11-21T03:05:00.000Z: no answer from "
+                            "https://m3:2379\n"
+                            "This broker is a standby; https://m2:7470 leads.\n"
+                            "What to do: mcastctl doctor\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_words(test->out, "NOT SERVING: this broker is starting, and no broker is known to lead\n"
+                            "What to do: mcastctl doctor\n");
     end(test);
 }
 
@@ -1017,7 +1034,7 @@ static void step_down__is_refused_or_forced(void **state)
         {202, NULL, "{\"status\":\"stepping-down\"}", THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("step-down"), 1);
-    assert_has(test->err, "no standby is known");
+    assert_words(test->err, "no standby is known");
     assert_int_equal(RUN("step-down", "--force"), 0);
     fakebroker_expect(test->fake, 2,
                       "POST /v1/step-down HTTP/1.1\r\n" AGENT

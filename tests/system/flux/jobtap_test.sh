@@ -34,6 +34,12 @@ expect_refused() {
     [[ $told == *"$words"* ]] || fail "'$*' is told '$told', not '$words'"
 }
 
+# ---- installed, it finds Flux's libraries where Flux is: a job manager that cannot load it does not start
+DESTDIR=$dir/installed cmake -DCMAKE_INSTALL_PREFIX=/usr -P "$build/deploy/flux/jobtap/cmake_install.cmake" >/dev/null
+needs=$(env -u LD_LIBRARY_PATH ldd "$(find "$dir/installed" -name mcast.so)")
+[[ $needs == *libflux-hostlist* ]] || fail "the installed plugin needs: $needs"
+! grep -q 'libflux.*not found' <<<"$needs" || fail "the installed plugin lacks: $needs"
+
 prepare
 cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]

@@ -90,3 +90,9 @@ services_are 0 0 || fail "clean leaves something"
 flux resource undrain 1
 expect_clean
 until_it "all VNIs are free" nothing_held
+
+# ---- without the job manager's plugin each node reports itself: no fault, and no line for each job
+if [ -x "$hooks/tell" ]; then
+    ! said=$("$hooks/tell" elcap "$(flux job last)" 1 n0 2>&1) || fail "there is no plugin, and it is told"
+    [ -z "$said" ] || fail "where there is no plugin, tell says: $said"
+fi

@@ -64,7 +64,9 @@ void brokers_start(struct brokers *brokers, unsigned broker)
     brokers_configure(brokers, broker,
                       brokers->endpoints[broker] ? brokers->endpoints[broker]
                                                  : etcdcluster_endpoints(brokers->cluster));
+    network_enter(brokers->network, (int)(brokers->first_host + broker));
     brokers->processes[broker] = process_start(argv, file_of(brokers, broker, "log", log));
+    network_enter(brokers->network, -1);
     assert_non_null(brokers->processes[broker]);
 }
 

@@ -16,6 +16,8 @@ enum { BROKERS_MAX = 3 };
 struct brokers {
     struct etcdcluster *cluster;
     char folder[FOLDER_PATH_SIZE];
+    struct network *network; /* broker i is at its host first_host + i; or NULL */
+    unsigned first_host;
     const char *lease;                      /* "2s" */
     const char *lines;                      /* further ones of [state]; "" */
     const char *endpoints[BROKERS_MAX];     /* members as it reaches them; NULL: all as they are */

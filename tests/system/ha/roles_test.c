@@ -90,6 +90,7 @@ static void standby__says_who_leads(void **state)
     }
     assert_int_equal(brokers_call(&brokers, 1, "PUT", JOB, RESERVE, &reply), 503);
     assert_string_equal(text_of(reply.json, "leader"), brokers.socket[0]);
+    assert_non_null(strstr(text_of(reply.json, "detail"), "MCAST_URL"));
     plainhttp_reply_release(&reply);
     assert_int_equal(brokers_call(&brokers, 1, "GET", "/v1/status", NULL, &reply), 200);
     suits(reply.json, "Status");

@@ -32,6 +32,27 @@ static int open_scene(void **state, bool sealed)
                                                          "system_nodes = 100\njob_ca = yes\n"});
 }
 
+/* The fabric manager's CA, where the broker finds it: in a folder of the test's own. */
+static char ca_folder[FOLDER_PATH_SIZE], ca_path[FOLDER_PATH_SIZE + 16];
+
+static int open_with_ca(void **state)
+{
+    static char hwcoll[256];
+    assert_int_equal(folder_create(ca_folder), 0);
+    assert_int_equal(folder_write(ca_folder, "ca.pem", 0644, ""), 0);
+    folder_path(ca_path, sizeof ca_path, ca_folder, "ca.pem");
+    snprintf(hwcoll, sizeof hwcoll, "min_nodes = 2\naddresses_per_job = 1\njob_ca = %s\n", ca_path);
+    return scene_open(
+        state, false,
+        (struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM, .hwcoll = hwcoll});
+}
+
+static int close_with_ca(void **state)
+{
+    folder_destroy(ca_folder);
+    return scene_close(state);
+}
+
 static int open_with_munge(void **state)
 {
     return open_scene(state, false);
@@ -81,6 +102,30 @@ static void job__starts_without_a_broker(void **state)
     fixture->prints_secrets = false;
     /* It can be run again, and its epilog needs no document; its word reaches the broker later. */
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+}
+
+/* libfabric would look for it without end (F16, F23): where it is not, tasks have the node's own
+ * store.
+ */
+static void ca__that_is_not_on_the_node_is_not_told(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    char line[128];
+    scene_needs_root(scene);
+    ask(scene, "PUT", JOB, REQUEST ",\"launch\":{}}", 201);
+    EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture->prints_secrets = true;
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    snprintf(line, sizeof line, "export FI_CXI_COLL_FABRIC_MGR_CACERT='%s'\n", ca_path);
+    fixture_expect_out(fixture, line);
+    assert_string_equal(fixture->err, "");
+    assert_int_equal(unlink(ca_path), 0);
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_out(fixture, "export FI_CXI_COLL_FABRIC_MGR_CACERT='yes'\n");
+    fixture_expect_err(fixture, "put the fabric manager's CA there");
+    fixture->prints_secrets = false;
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
 }
 
@@ -684,6 +729,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(job__starts_without_a_broker),
+        cmocka_unit_test_setup_teardown(ca__that_is_not_on_the_node_is_not_told, open_with_ca,
+                                        close_with_ca),
         TEST(vni__waits_for_the_nodes_of_the_document),
         TEST(document__is_prepared_ahead),
         TEST(document__prepared_for_other_nodes_is_replaced),

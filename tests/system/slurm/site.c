@@ -54,6 +54,7 @@ static void wrap(const struct site *site, const char *hook)
 /* As README.md of the hooks says: the broker on a TCP port, with TLS. */
 static bool with_tls;
 static int tls_port;
+static bool with_second; /* brokers share a ledger in etcd */
 
 void site_set_settings(struct site *site, const char *lines)
 {
@@ -62,7 +63,9 @@ void site_set_settings(struct site *site, const char *lines)
     if (with_tls) {
         snprintf(url, sizeof url, "https://127.0.0.1:%d", tls_port);
         snprintf(ca, sizeof ca, "MCAST_CACERT=%s/tls.crt\n", site->folder);
-    }
+    } else if (with_second)
+        snprintf(url, sizeof url, "unix:%s,unix:%s/second/mcastd.sock",
+                 testbed_socket(site->testbed), site->folder);
     snprintf(text, sizeof text,
              "MCAST_URL=%s\n%s"
              "PATH=%s/bin:$PATH\n"
@@ -153,12 +156,48 @@ static void add_tls(const struct site *site, char *broker, size_t size)
              site->folder, site->folder);
 }
 
+/* What docs/high-availability.md adds to the configuration of each, and what differs. */
+static void add_second(struct site *site, char *broker, size_t size, char *state, size_t state_size)
+{
+    static const char key[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
+    char host[TEXT_SIZE];
+    const size_t used = strlen(broker);
+    site->etcd = etcdcluster_create(&(struct etcdcluster_options){0});
+    assert_non_null(site->etcd);
+    snprintf(broker + used, size - used, "advertise = unix:%s\n", testbed_socket(site->testbed));
+    snprintf(state, state_size,
+             "store = etcd\nendpoints = %s\nprefix = /mcastd/elcap\nlease = 2s\n",
+             etcdcluster_endpoints(site->etcd));
+    assert_int_equal(folder_write(site->folder, "state.key", 0600, key), 0);
+    make_folder(site, "second", 0755);
+    make_folder(site, "second/conf.d", 0755);
+    link_to(site, "../mcastd.conf", "second/mcastd.conf");
+    snprintf(host, sizeof host,
+             "[broker]\nsocket = %s/second/mcastd.sock\nadvertise = unix:%s/second/mcastd.sock\n",
+             site->folder, site->folder);
+    assert_int_equal(folder_write(site->folder, "second/conf.d/host.conf", 0644, host), 0);
+}
+
+void site_start_second(struct site *site)
+{
+    char config[PATH_SIZE], log[PATH_SIZE];
+    const char *const argv[] = {
+        MCASTD, "--config", folder_path(config, sizeof config, site->folder, "second/mcastd.conf"),
+        NULL};
+    folder_path(log, sizeof log, site->folder, "second/log");
+    (void)unlink(log);
+    site->second = process_start(argv, log);
+    assert_non_null(site->second);
+    cluster_await(site->cluster, "grep -q 'mcastd.sock leads' $SITE/second/log");
+}
+
 static void create_broker(struct site *site)
 {
-    static char clusters[TEXT_SIZE], broker[TEXT_SIZE];
+    static char clusters[TEXT_SIZE], broker[TEXT_SIZE], ledger[TEXT_SIZE];
     const struct testbed_options options = {.mcastd = MCASTD,
                                             .mock_fm = MOCK_FM,
                                             .broker = broker,
+                                            .state = ledger,
                                             .fm = "grace = 200ms\n",
                                             .hwcoll = "min_nodes = 2\naddresses_per_job = 4\n",
                                             .vni = vni_lines,
@@ -172,6 +211,8 @@ static void create_broker(struct site *site)
              site->folder);
     if (with_tls)
         add_tls(site, broker, sizeof broker);
+    if (with_second)
+        add_second(site, broker, sizeof broker, ledger, sizeof ledger);
     snprintf(clusters, sizeof clusters, "%slist_command = %s/slurm/jobs\nlist_every = 2s\n",
              with_tls ? "nodes = n[1-4]\n" : "", site->folder);
     make_folder(site, "slurm", 0755);
@@ -252,6 +293,14 @@ int site_create_launching_large(void **state)
     return site_create_large(state);
 }
 
+int site_create_two_brokers(void **state)
+{
+    with_second = true;
+    const int rc = site_create_launching_large(state);
+    site_start_second(*state);
+    return rc;
+}
+
 int site_create(void **state)
 {
     pool = "2000-2011";
@@ -268,6 +317,8 @@ int site_destroy(void **state)
 {
     struct site *site = *state;
     cluster_destroy(site->cluster);
+    process_kill(site->second);
+    etcdcluster_destroy(site->etcd);
     testbed_destroy(site->testbed);
     free(site);
     return 0;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "tests/system/rig/etcdcluster.h"
 #include "tests/system/rig/testbed.h"
 #include "tests/system/slurm/cluster.h"
 
@@ -20,9 +21,11 @@ struct site {
     struct testbed *testbed;
     struct cluster *cluster;
     char folder[64];
-    unsigned int uid; /* whose jobs most are: nobody's, or the caller's */
-    char as_user[32]; /* "--uid=65534" for sbatch, or "" */
-    size_t looked;    /* how often a VNI's users could be compared (overlap.h) */
+    unsigned int uid;       /* whose jobs most are: nobody's, or the caller's */
+    char as_user[32];       /* "--uid=65534" for sbatch, or "" */
+    struct process *second; /* of two brokers: see site_start_second */
+    struct etcdcluster *etcd;
+    size_t looked; /* how often a VNI's users could be compared (overlap.h) */
 };
 
 /* For cmocka's group setup and teardown. The site is of VNIs 2000-2011, one a job; jobs of two
@@ -35,6 +38,9 @@ int site_create_launching_large(void **state);
 int site_create_documented_large(void **state); /* the same; its hooks ask by TCP, TLS and MUNGE,
                                                    from 192.0.2.1, and that is what the names of
                                                    its nodes have to be */
+/* As site_create_launching_large, with two brokers and a ledger in etcd (B7), of which hooks know
+ * both; that of the testbed leads. */
+int site_create_two_brokers(void **state);
 int site_destroy(void **state);
 
 /* What a scene must leave: nothing anywhere. Waits until no job is left, no reservation is in the
@@ -52,6 +58,8 @@ void site_end_holding(struct site *site);
 /* Until it has its link to the fabric manager. */
 void site_start_broker(struct site *site);
 void site_stop_broker(struct site *site);
+/* The second broker: starts it, until it knows that the other one leads. */
+void site_start_second(struct site *site);
 
 /* Lets one hook wait, or go on. where: "before" or "after". */
 void site_hold(struct site *site, const char *hook, const char *where);

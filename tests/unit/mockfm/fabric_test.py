@@ -14,6 +14,7 @@ from mock_fm.login import Dice, Login, session_token
 from mock_fm.message import Answer, Request
 from mock_fm.objects import Objects, Replica
 from mock_fm.options import Options
+from mock_fm.server import query_number
 
 LOGIN = "Basic Y3hpOmZtLXBhc3N3MHJk"  # cxi:fm-passw0rd
 STEP_0 = b'{"jobSteps":{"0":null}}'
@@ -196,6 +197,12 @@ class Paths(FabricCase):
                 self.assertEqual("nextPageLink" in shown, page < pages - 1)
                 after = int(shown.get("nextPageLink", "=0").rpartition("=")[2])
             self.assertEqual(seen, links)
+
+    def test_query__number_is_read_or_none(self):
+        for query, number in (("pageSize=4&after=2", 4), ("after=2", 0), ("pageSize=", 0),
+                              ("pageSize=-1", 0), ("pageSize=²", 0), ("pageSize=4x", 0),
+                              ("xpageSize=4", 0), ("pageSize=" + "9" * 5000, 0)):
+            self.assertEqual(query_number(query, "pageSize"), number)
 
     def test_path__may_have_the_gateways_prefix(self):
         self.assertEqual(self.status("GET", "/apis/fabric-manager" + JOBS), 200)
