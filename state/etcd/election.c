@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TTL_MAX_S = 86400 };
 
@@ -450,17 +449,10 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
     return gone;
 }
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 void etcd_answer(struct etcd *etcd)
 {
     struct etcd_answer *answer = &etcd->answer;
-    const int64_t began_us = now_us();
+    const int64_t began_us = worker_now_us();
     *answer = (struct etcd_answer){.answer.question = etcd->ask.question};
     struct gateway_reply reply = {0};
     if (etcd->ask.question == LEADER_TEST) {
@@ -476,7 +468,7 @@ void etcd_answer(struct etcd *etcd)
     }
     answer->answer.sent_ms = reply.sent_ms;
     (void)snprintf(answer->member, sizeof answer->member, "%s", reply.asked);
-    answer->took_us = now_us() - began_us;
+    answer->took_us = worker_now_us() - began_us;
     if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease) {
         etcd->held = answer->answer.holder;
         etcd->held_revision = answer->answer.holder_revision;

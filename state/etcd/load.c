@@ -40,7 +40,7 @@ int leading_read(struct leading *leading, const char *path, json_t *request, jso
     struct gateway_reply reply = {0};
     *body = NULL;
     if (leading_is_copy(leading))
-        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
+        atomic_store(&leading->deadline_ms, worker_now_us() / 1000 + COPY_TIMEOUT_MS);
     int code = leading_retry(leading, path, request, PAGE_ANSWER_MAX, &reply, err);
     if (code < 0)
         return code;

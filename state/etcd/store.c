@@ -37,7 +37,7 @@ int leading_retry(struct leading *leading, const char *path, json_t *request, si
     int64_t try_ms = leading->try_ms, left_ms;
     (void)snprintf(why, sizeof why, "%s", over);
     for (size_t tries = 1; !leading->deposed; tries++) {
-        left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
+        left_ms = atomic_load(&leading->deadline_ms) - worker_now_us() / 1000;
         if (left_ms <= 0)
             break;
         *reply = etcd_post(leading->etcd, &leading->gateway, path, body, answer_max,
