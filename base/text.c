@@ -16,6 +16,13 @@ char *text_trim(char *text)
     return text;
 }
 
+void text_make_printable(char *text)
+{
+    for (; *text; text++)
+        if (*text < ' ' || *text > '~')
+            *text = '?';
+}
+
 bool text_number(const char *text, int base, uint64_t max, uint64_t *out)
 {
     char *end;

@@ -9,6 +9,9 @@
 /* Cuts off the blanks at the end, and returns where those at the beginning end. */
 char *text_trim(char *text);
 
+/* Text from outside, for a log or a message: what is not printable ASCII becomes '?'. */
+void text_make_printable(char *text);
+
 /* A number without sign or blanks, of a base as strtoull's. False: it is none, or above max; then
  * *out is left as it was. */
 bool text_number(const char *text, int base, uint64_t max, uint64_t *out);

@@ -126,13 +126,23 @@ static void add_token(struct bearers *bearers, uint64_t number, struct secret to
     bearers->count++;
 }
 
+/* What the job has to show: its tasks know the session token, or the key of a relayed job. */
+static struct secret token_of(const struct reservation_record *reservation)
+{
+    const bool relayed =
+        reservation->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(reservation->key);
+    return relayed ? reservation->key : reservation->token;
+}
+
 void bearers_follow(struct bearers *bearers, const struct record *record)
 {
     const struct reservation_record *reservation = &record->u.reservation;
+    const struct secret shown =
+        record->kind == RECORD_RESERVATION ? token_of(reservation) : (struct secret){0};
     if (record->kind == RECORD_GONE)
         remove_token(bearers, record->u.gone);
-    else if (record->kind == RECORD_RESERVATION && !secret_none(reservation->token))
-        add_token(bearers, reservation->number, reservation->token);
+    else if (!secret_none(shown))
+        add_token(bearers, reservation->number, shown);
     else if (record->kind == RECORD_RESERVATION && reservation->state != JOB_RELEASING)
         remove_token(bearers, reservation->number);
 }

@@ -7,7 +7,8 @@
 
 #include <stdint.h>
 
-/* Which reservation a session token of the fabric manager belongs to (B3, F19): fingerprints
+/* Which reservation a session token of the fabric manager, or the token of a relayed job, belongs
+ * to (B3, F19, B9): fingerprints
  * (tokens/fingerprint.h) by which a presented token is found, and no tokens.
  *
  * It follows the ledger: what is loaded at the start, then what is saved. As many entries as there

@@ -191,8 +191,11 @@ static int join_brokers(struct broker *broker, struct error *err)
                                            .refused = on_refused,
                                            .resigned = on_resigned};
     const char *endpoints[ETCD_ENDPOINTS_MAX];
-    const struct etcd_options options = settings_etcd(config, endpoints);
+    char *shared = settings_shared(config);
+    struct etcd_options options = settings_etcd(config, endpoints);
+    options.configuration = shared;
     broker->etcd = etcd_open(&options, err);
+    free(shared);
     if (!broker->etcd)
         return err->code;
     broker->leadership = leadership_create(&broker->loop, broker->etcd, config->etcd_lease_ms,
@@ -425,6 +428,11 @@ static void log_ready(const struct broker *broker, const char *what)
              config->core.fm_present ? config->core.fm_urls[0] : "none",
              status.use.jobs_active + status.use.jobs_releasing,
              (uv_hrtime() - broker->began_ns) / 1000000, MCAST_VERSION);
+    if (config->front_listen[0] == '\0')
+        return;
+    print_address(listen, sizeof listen, config->front_listen, http_front_port(broker->http));
+    log_line(LOG_NOTICE, "in front of the fabric manager front=%s url=%s", listen,
+             config->core.relay_url);
 }
 
 static void start_running(struct broker *broker)

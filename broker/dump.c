@@ -38,24 +38,16 @@ static int open_sealing(struct sealing *sealing, const struct config *config, co
     return code;
 }
 
-/* The text of the root key file; none when there is none. */
-static int read_root_keys(const char *path, struct secret *out, struct error *err)
+/* The root keys that have a file. None when there is no such file. To be wiped. */
+static int read_root_keys(const struct config *config, struct rootkeys *keys, struct error *err)
 {
-    struct rootkeys keys;
-    char text[ROOTKEYS_TEXT_SIZE];
-    *out = (struct secret){0};
-    int code = path[0] == '\0' ? ERROR_NOT_FOUND : rootkeys_read(path, &keys, err);
-    if (code == ERROR_NOT_FOUND) {
-        *err = (struct error){0};
-        return 0;
-    }
-    if (code == 0) {
-        (void)rootkeys_format(&keys, text);
-        *out = secret_copy(secret_of(text));
-        explicit_bzero(text, sizeof text);
-    }
-    rootkeys_wipe(&keys);
-    return code;
+    const char *path = config->root_key_file;
+    const int code = path[0] == '\0' ? ERROR_NOT_FOUND : rootkeys_read(path, keys, err);
+    if (code != ERROR_NOT_FOUND)
+        return code;
+    *err = (struct error){0};
+    *keys = (struct rootkeys){0};
+    return 0;
 }
 
 /* ---- export ---- */
@@ -83,14 +75,19 @@ static int export_ledger(struct ledger *ledger, struct sealing *sealing, struct 
     (void)snprintf(head->mcastd, sizeof head->mcastd, "%s", MCAST_VERSION);
     (void)snprintf(head->from, sizeof head->from, "%s", ledger->name);
     /* While the ledger cannot change, if no broker runs. */
-    struct record keys = {.kind = RECORD_ROOT_KEYS};
-    int code = read_root_keys(ledger->config->root_key_file, &keys.u.root_keys, err);
+    struct rootkeys keys;
+    char lines[ROOTKEYS_TEXT_SIZE] = "";
+    int code = read_root_keys(ledger->config, &keys, err);
+    if (code == 0 && keys.count > 0)
+        (void)rootkeys_format(&keys, lines);
+    rootkeys_wipe(&keys);
     if (code < 0)
         return code;
-    char *text = dump_write(ledger->store, sealing, head,
-                            secret_none(keys.u.root_keys) ? NULL : &keys, &size, err);
+    const struct record record = {.kind = RECORD_ROOT_KEYS, .u.root_keys = secret_of(lines)};
+    char *text =
+        dump_write(ledger->store, sealing, head, lines[0] == '\0' ? NULL : &record, &size, err);
+    explicit_bzero(lines, sizeof lines);
     code = text ? write_out(file, text, size, err) : err->code;
-    secret_wipe(&keys.u.root_keys);
     free(text);
     return code;
 }
@@ -154,35 +151,20 @@ struct import {
     struct batch *batch;
     struct record counters;
     bool keys_apart;                /* the root keys have a file */
-    struct secret keys;             /* for it; owned; or none */
+    struct rootkeys keys;           /* or none */
     uint64_t last_number, last_seq; /* of the records */
     struct fingerprint expected, found;
     struct error *err;
 };
 
-static bool are_root_keys(struct secret text, struct rootkeys *keys)
-{
-    char copy[ROOTKEYS_TEXT_SIZE];
-    const size_t length = strlen(secret_expose(text));
-    const bool fits = length < sizeof copy;
-    memcpy(copy, secret_expose(text), fits ? length + 1 : 0);
-    const bool are = fits && rootkeys_parse(copy, length, keys) == 0;
-    explicit_bzero(copy, sizeof copy);
-    return are;
-}
-
 static int take_root_keys(struct import *import, const struct record *record)
 {
-    struct rootkeys keys;
-    const bool are = are_root_keys(record->u.root_keys, &keys);
-    rootkeys_wipe(&keys);
-    if (!are)
+    const char *text = secret_expose(record->u.root_keys);
+    if (rootkeys_parse(text, strlen(text), &import->keys) > 0)
         return error_set(import->err, ERROR_CORRUPT, "%s: the root keys are no root keys",
                          import->name);
-    if (import->keys_apart) {
-        import->keys = secret_copy(record->u.root_keys);
+    if (import->keys_apart)
         return 0;
-    }
     batch_add(import->batch, record);
     add_to_fingerprint(&import->expected, record);
     return 0;
@@ -302,30 +284,19 @@ static bool is_empty(const struct fingerprint *found)
 }
 
 /* Tokens of the ledger before would fit jobs that have other numbers here. */
-static int check_root_keys(const struct config *config, const struct secret *keys, bool *there,
+static int check_root_keys(const struct config *config, const struct rootkeys *keys, bool *there,
                            struct error *err)
 {
-    struct secret found;
-    int code = read_root_keys(config->root_key_file, &found, err);
-    *there = !secret_none(found);
-    if (code == 0 && *there && !secret_equal(found, *keys))
+    struct rootkeys found;
+    int code = read_root_keys(config, &found, err);
+    *there = code == 0 && found.count > 0;
+    if (*there && (found.count != keys->count ||
+                   memcmp(found.keys, keys->keys, found.count * sizeof *found.keys) != 0))
         code = error_set(err, ERROR_REFUSED,
                          "%s holds other root keys than the exported ledger's: it is of another "
                          "ledger, move it away",
                          config->root_key_file);
-    secret_wipe(&found);
-    return code;
-}
-
-/* Before the ledger: a broker that finds it empty replaces the keys. */
-static int save_root_keys(const struct config *config, struct secret text, struct error *err)
-{
-    struct rootkeys keys;
-    const bool are = are_root_keys(text, &keys);
-    assert(are);
-    const int code =
-        are ? rootkeys_save(config->root_key_file, &keys, (uid_t)-1, (gid_t)-1, err) : 0;
-    rootkeys_wipe(&keys);
+    rootkeys_wipe(&found);
     return code;
 }
 
@@ -338,10 +309,13 @@ static int fill_ledger(struct import *import, struct ledger *ledger, bool save_k
                          ledger->etcd ? "set another [state] prefix, or delete what is below it"
                                       : "move this one away, with its -wal and -shm, or set "
                                         "another [state] path");
-    if (code == 0 && save_keys)
-        code = save_root_keys(ledger->config, import->keys, import->err);
+    if (code == 0 && save_keys) /* first: a broker that finds the ledger empty replaces the keys */
+        code = rootkeys_save(ledger->config->root_key_file, &import->keys, (uid_t)-1, (gid_t)-1,
+                             import->err);
     if (code < 0 || batch_size(import->batch) == 0)
         return code;
+    if (ledger->etcd && store_etcd_doubt(ledger->store))
+        store_etcd_accept(ledger->store, false);
     struct batch *batch = import->batch;
     import->batch = NULL;
     return ledger_commit(ledger, batch, import->err);
@@ -377,7 +351,7 @@ static int import_all(struct import *import, const struct config *config, const 
         return code;
     code = ledger_open(&ledger, config, import->err);
     if (code == 0)
-        code = fill_ledger(import, &ledger, !there && !secret_none(import->keys));
+        code = fill_ledger(import, &ledger, import->keys_apart && !there && import->keys.count > 0);
     if (code == 0)
         code = verify(import, &ledger);
     ledger_close(&ledger);
@@ -399,8 +373,52 @@ int dump_import(const struct config *config, const char *file, struct error *err
                           ? "; that ledger went on: go on as after restoring a backup, "
                             "share/doc/mcastd/state.md"
                           : "");
-    secret_wipe(&import.keys);
+    rootkeys_wipe(&import.keys);
     batch_destroy(import.batch);
     core_destroy(import.core);
+    return code;
+}
+
+/* ---- a ledger that is not the one that was seen ---- */
+
+static int find_last_number(void *arg, const struct record *record)
+{
+    if (record->kind == RECORD_COUNTERS)
+        *(uint64_t *)arg = record->u.counters.last_number;
+    return 0;
+}
+
+static int accept_doubted(struct ledger *ledger, struct error *err)
+{
+    uint64_t last_number = 0;
+    int code = ledger_load(ledger, find_last_number, &last_number, err);
+    const struct error *doubt = code == 0 ? store_etcd_doubt(ledger->store) : NULL;
+    if (code == 0 && !doubt)
+        code = error_set(err, ERROR_INVALID,
+                         "nothing was changed: by what this host has seen, %s is the right one",
+                         ledger->name);
+    if (code < 0)
+        return code;
+    const bool old = doubt->code == ERROR_REFUSED;
+    /* As after a backup that was put back: what it lacks may be there. Else a change of nothing. */
+    const struct record gone = {.kind = RECORD_GONE, .u.gone = last_number + NUMBERS_LOST},
+                        none = {.kind = RECORD_PRUNE};
+    struct batch *batch = batch_create();
+    batch_add(batch, old ? &gone : &none);
+    (void)fprintf(stderr, "mcastd: accepted; until now brokers said: %s\n", doubt->text);
+    store_etcd_accept(ledger->store, old);
+    return ledger_commit(ledger, batch, err);
+}
+
+int dump_accept(const struct config *config, const char *file, struct error *err)
+{
+    struct ledger ledger;
+    (void)file;
+    if (config->store != CONFIG_STORE_ETCD)
+        return error_set(err, ERROR_INVALID, "[state] store is not etcd: see Backups in state.md");
+    int code = ledger_open(&ledger, config, err);
+    if (code == 0)
+        code = accept_doubted(&ledger, err);
+    ledger_close(&ledger);
     return code;
 }

@@ -7,6 +7,7 @@
 #include "broker/config/settings.h"
 #include "broker/journal.h"
 #include "broker/jobs/listcommand.h"
+#include "broker/loading.h"
 #include "broker/log/log.h"
 
 #include <assert.h>
@@ -30,9 +31,7 @@ struct engine {
     uint64_t event_seq; /* durable, not yet given to the listener; 0: none */
     bool stepping;      /* between core_step and the last of its effects */
 
-    bool loading; /* engine_start has returned 1; store_poll is in the loop */
-    uv_poll_t store_poll;
-    uint64_t loaded; /* records */
+    struct loading loading;
 
     uv_timer_t deadline;
     int64_t deadline_ms; /* what the timer is set to; INT64_MAX: nothing */
@@ -196,7 +195,7 @@ fabric_options(const struct engine *engine, const struct config *config, struct 
 /* Nothing was loaded yet. */
 static int configure_standby(struct engine *engine, const struct config *config, struct error *err)
 {
-    if (engine->loading)
+    if (engine->loading.active)
         return error_set(err, ERROR_REFUSED,
                          "the ledger is being loaded: reload again in a moment");
     core_destroy(engine->core);
@@ -338,26 +337,6 @@ void engine_listen(struct engine *engine, const struct engine_listener *listener
     engine->listener = *listener;
 }
 
-enum { LOADING_STRIDE = 4096 /* records between two reports of progress */ };
-
-struct loading {
-    struct engine *engine;
-    struct error *err;
-};
-
-static int load_record(void *arg, const struct record *record)
-{
-    const struct loading *loading = arg;
-    struct engine *engine = loading->engine;
-    if (++engine->loaded % LOADING_STRIDE == 0 && engine->options.loading)
-        engine->options.loading(engine->options.loading_arg, engine->loaded);
-    if (engine->options.bearers)
-        bearers_follow(engine->options.bearers, record);
-    if (record->kind == RECORD_ROOT_KEYS)
-        return keyring_load(engine->options.keyring, record, loading->err);
-    return core_load(engine->core, record, loading->err);
-}
-
 static void start_loop(struct engine *engine)
 {
     (void)uv_timer_init(engine->options.loop, &engine->deadline);
@@ -405,34 +384,19 @@ static int start_edges(struct engine *engine, struct error *err)
     return 0;
 }
 
-/* 1: there is more to come. */
-static int load_some(struct engine *engine, struct error *err)
+static void part_closed(void *arg)
 {
-    struct loading loading = {.engine = engine, .err = err};
-    int rc = store_load(engine->options.store, load_record, &loading, err);
-    if (rc == 0 && core_check_load(engine->core, err) < 0)
-        rc = store_refuse(engine->options.store, err);
-    return rc;
+    struct engine *engine = arg;
+    if (--engine->open_parts == 0 && engine->stopped) /* else the start has failed */
+        engine->stopped(engine->stopped_arg);
 }
 
-static void on_handle_closed(uv_handle_t *handle);
-
-static void on_more_loaded(uv_poll_t *poll, int status, int events)
+static void on_loaded(void *arg, int rc, struct error *err)
 {
-    struct engine *engine = poll->data;
-    struct error err = {0};
-    (void)status; /* the store says what is wrong */
-    (void)events;
-    const char *before = turn_enter(&engine->turn, "loading the ledger");
-    int rc = load_some(engine, &err);
-    turn_leave(&engine->turn, before);
-    if (rc == 1)
-        return;
-    engine->loading = false;
-    uv_close((uv_handle_t *)poll, on_handle_closed);
+    struct engine *engine = arg;
     if (rc == 0)
-        rc = start_edges(engine, &err);
-    engine->options.started(engine->options.started_arg, rc < 0 ? &err : NULL);
+        rc = start_edges(engine, err);
+    engine->options.started(engine->options.started_arg, rc < 0 ? err : NULL);
 }
 
 void engine_use_store(struct engine *engine, struct store *store)
@@ -443,20 +407,16 @@ void engine_use_store(struct engine *engine, struct store *store)
 
 int engine_start(struct engine *engine, struct error *err)
 {
-    int rc = load_some(engine, err);
-    if (rc == 0)
-        rc = start_edges(engine, err);
-    if (rc != 1)
-        return rc;
-    assert(engine->options.started);
-    rc = uv_poll_init(engine->options.loop, &engine->store_poll, store_fd(engine->options.store));
-    if (rc < 0)
-        return error_set(err, ERROR_IO, "cannot watch the store: %s", uv_strerror(rc));
-    engine->store_poll.data = engine;
-    engine->loading = true;
-    engine->open_parts++;
-    (void)uv_poll_start(&engine->store_poll, UV_READABLE, on_more_loaded);
-    return 1;
+    engine->loading = (struct loading){.options = &engine->options,
+                                       .turn = &engine->turn,
+                                       .core = engine->core,
+                                       .done = on_loaded,
+                                       .closed = part_closed,
+                                       .arg = engine};
+    const int rc = loading_start(&engine->loading, err);
+    assert(rc != 1 || engine->options.started);
+    engine->open_parts += rc == 1;
+    return rc == 0 ? start_edges(engine, err) : rc;
 }
 
 /* Once: the leadership may be gone later. */
@@ -467,13 +427,6 @@ static void close_store(struct engine *engine)
     leadership_forget_store(engine->options.leadership);
     store_close(engine->options.store);
     engine->options.store = NULL;
-}
-
-static void part_closed(void *arg)
-{
-    struct engine *engine = arg;
-    if (--engine->open_parts == 0 && engine->stopped) /* else the start has failed */
-        engine->stopped(engine->stopped_arg);
 }
 
 static void on_handle_closed(uv_handle_t *handle)
@@ -500,9 +453,7 @@ static void close_parts(struct engine *engine)
 void engine_stop(struct engine *engine, void (*stopped)(void *arg), void *arg)
 {
     engine->stopping = true;
-    if (engine->loading)
-        uv_close((uv_handle_t *)&engine->store_poll, on_handle_closed);
-    engine->loading = false;
+    loading_stop(&engine->loading);
     if (!engine->journal)
         close_store(engine);
     if (engine->open_parts == 0) { /* never started: nothing of it is in the loop */

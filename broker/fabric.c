@@ -80,9 +80,9 @@ static void request_ended(struct generation *generation)
 }
 
 /* It is in progress no longer: its result, or that it was not started, is reported. */
-static void finish_request(struct request *request, enum fmcall_outcome outcome,
-                           struct secret token, const struct fmcall_steps *steps, const char *words)
+static void finish_request(struct request *request, const struct fmapi_reply *reply)
 {
+    const enum fmcall_outcome outcome = reply->outcome;
     struct fabric *fabric = request->fabric;
     struct core_event event = {0};
     LIST_REMOVE(request, link);
@@ -93,14 +93,16 @@ static void finish_request(struct request *request, enum fmcall_outcome outcome,
         event.kind = CORE_LIST_DONE;
         event.u.list_done.list = request->id;
         event.u.list_done.outcome = outcome;
-        event.u.list_done.words = words;
+        event.u.list_done.words = reply->words;
     } else {
         event.kind = CORE_CALL_DONE;
         event.u.call.id = request->id;
         event.u.call.outcome = outcome;
-        event.u.call.token = token;
-        event.u.call.steps = steps;
-        event.u.call.words = words;
+        event.u.call.token = reply->token;
+        event.u.call.steps = reply->steps;
+        event.u.call.tree = reply->tree;
+        event.u.call.status = reply->status;
+        event.u.call.words = reply->words;
     }
     fabric->step(fabric->arg, &event);
     free(request);
@@ -115,7 +117,7 @@ static void on_reply(void *arg, const struct fmapi_reply *reply)
 {
     struct request *request = arg;
     histogram_add(&request->fabric->counters.times[request->kind], us_since(request->begun_ns));
-    finish_request(request, reply->outcome, reply->token, reply->steps, reply->words);
+    finish_request(request, reply);
 }
 
 static void report_login(struct fabric *fabric, int code, const char *words)
@@ -137,13 +139,15 @@ static void on_next_turn(uv_timer_t *timer)
         fabric->login_unstarted = false;
         report_login(fabric, ERROR_INVALID, "no fabric manager is configured");
     }
+    static const struct fmapi_reply unstarted = {
+        .outcome = FM_UNREACHED,
+        .words = "the call could not be started: no fabric manager is configured"};
     /* What a step adds here comes before these, and waits for the turn after. */
     struct request *request = LIST_FIRST(&fabric->requests);
     while (request) {
         struct request *next = LIST_NEXT(request, link);
         if (!request->generation)
-            finish_request(request, FM_UNREACHED, (struct secret){0}, NULL,
-                           "the call could not be started: no fabric manager is configured");
+            finish_request(request, &unstarted);
         request = next;
     }
     close_drained(fabric);

@@ -34,7 +34,7 @@ int fabric_change(struct fabric *fabric, const struct fmapi_options *options, st
  * logs in again after a change (core/fabric/link.c). */
 void fabric_perform(struct fabric *fabric, const struct effect *effect);
 
-enum { FABRIC_KINDS = 7, FABRIC_OUTCOMES = FM_NOT_ROUTED + 1 };
+enum { FABRIC_KINDS = FMCALL_LEAVE + 1, FABRIC_OUTCOMES = FM_NOT_ROUTED + 1 };
 /* What has ended, by enum fmcall_kind and enum fmcall_outcome; whole lists are kind FMCALL_NONE. */
 struct fabric_counters {
     uint64_t calls[FABRIC_KINDS][FABRIC_OUTCOMES];

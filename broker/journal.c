@@ -100,6 +100,7 @@ static struct deferred *deferred_create(struct journal *journal, const struct ef
     } else if (effect->kind == EFFECT_CALL) {
         copy->u.call.about.name = memory_text(effect->u.call.about.name);
         copy->u.call.about.step = memory_text(effect->u.call.about.step);
+        copy->u.call.about.body = memory_text(effect->u.call.about.body);
         copy->u.call.about.token = secret_copy(effect->u.call.about.token);
     } else if (effect->kind == EFFECT_JOBPOLL) {
         copy->u.jobpoll.cluster = memory_text(effect->u.jobpoll.cluster);
@@ -118,6 +119,7 @@ static void deferred_destroy(struct journal *journal, struct deferred *deferred)
     if (effect->kind == EFFECT_CALL) {
         free((char *)(uintptr_t)effect->u.call.about.name);
         free((char *)(uintptr_t)effect->u.call.about.step);
+        free((char *)(uintptr_t)effect->u.call.about.body);
         secret_wipe(&effect->u.call.about.token);
     } else if (effect->kind == EFFECT_JOBPOLL) {
         free((char *)(uintptr_t)effect->u.jobpoll.cluster);

@@ -95,16 +95,10 @@ bool keyring_loaded(const struct keyring *keyring)
 
 int keyring_load(struct keyring *keyring, const struct record *record, struct error *err)
 {
-    char text[ROOTKEYS_TEXT_SIZE];
     struct rootkeys keys;
     assert(keyring->shared && record->kind == RECORD_ROOT_KEYS);
     const char *kept = secret_expose(record->u.root_keys);
-    const size_t length = strlen(kept);
-    bool good = length < sizeof text;
-    memcpy(text, kept, good ? length + 1 : 0);
-    good = good && rootkeys_parse(text, length, &keys) == 0;
-    explicit_bzero(text, sizeof text);
-    if (!good)
+    if (rootkeys_parse(kept, strlen(kept), &keys) > 0)
         return error_set(err, ERROR_CORRUPT, "the root keys are no root keys");
     keyring->rotations++; /* what a reload has read meanwhile is older */
     keyring->loaded = true;

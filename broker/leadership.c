@@ -12,7 +12,7 @@
 #include <sys/random.h>
 
 /* A member that has just gone costs one question; after so many the cluster counts as away. */
-enum { UNREACHABLE_QUESTIONS = 3 };
+enum { UNREACHABLE_QUESTIONS = 3, REMEMBER_EVERY_MS = 1000 };
 
 struct leadership {
     struct leader leader;
@@ -22,8 +22,13 @@ struct leadership {
     struct store *store; /* that it extends the lease of; or NULL */
     uv_timer_t timer;
     uv_poll_t poll;
-    bool won, ended;         /* each is told once */
-    bool gives_up;           /* while it resigns: a question without an answer ends that */
+    bool won, ended; /* each is told once */
+    bool gives_up;   /* while it resigns: a question without an answer ends that */
+    uv_work_t remembering;
+    bool writing;            /* remembering is under way */
+    int64_t written_ms;      /* when it last was */
+    struct error forgotten;  /* why it failed */
+    bool told;               /* that it failed */
     unsigned unanswered_row; /* questions */
     int64_t unanswered_ms;   /* since when; while unanswered_row > 0 */
     int64_t extended_ms;     /* when the question was sent that extended the lease last; 0: never */
@@ -171,6 +176,55 @@ static void note_leader(struct leadership *leadership, const struct etcd_answer 
         log_line(LOG_NOTICE, "standby: no broker leads");
 }
 
+/* Those that were there may have failed since, for as long as their leases last. */
+static void note_standbys(struct leadership *leadership, const struct etcd_standbys *standbys)
+{
+    struct leadership_facts *facts = &leadership->facts;
+    const struct etcd_standbys *before = &facts->standbys;
+    if (!facts->looked || standbys->count != before->count ||
+        standbys->malformed != before->malformed)
+        log_line(standbys->count > 0 ? LOG_NOTICE : LOG_WARNING, "standbys=%zu%s%s",
+                 standbys->count, standbys->count > 0 ? " first=" : "", standbys->all[0].url);
+    facts->looked = true;
+    facts->standbys = *standbys;
+}
+
+static void free_closed(struct leadership *leadership)
+{
+    if (leadership->handles < 2 || leadership->writing)
+        return;
+    free(leadership->url);
+    free(leadership);
+}
+
+/* Which ledger was seen is written beside the loop and the questions: a disk may hang. */
+static void write_seen(uv_work_t *work)
+{
+    struct leadership *leadership = work->data;
+    (void)etcd_remember(leadership->etcd, &leadership->forgotten);
+}
+
+static void on_written(uv_work_t *work, int status)
+{
+    struct leadership *leadership = work->data;
+    (void)status;
+    if (leadership->forgotten.code && !leadership->told)
+        log_line(LOG_WARNING, "%s", leadership->forgotten.text);
+    leadership->told = leadership->told || leadership->forgotten.code;
+    leadership->writing = false;
+    leadership->written_ms = now_ms();
+    free_closed(leadership);
+}
+
+static void remember(struct leadership *leadership)
+{
+    if (leadership->writing || now_ms() < leadership->written_ms + REMEMBER_EVERY_MS)
+        return;
+    leadership->remembering.data = leadership;
+    leadership->writing = uv_queue_work(leadership->timer.loop, &leadership->remembering,
+                                        write_seen, on_written) == 0;
+}
+
 static void take_answer(struct leadership *leadership, const struct etcd_answer *answer)
 {
     const enum leader_question question = answer->answer.question;
@@ -183,6 +237,9 @@ static void take_answer(struct leadership *leadership, const struct etcd_answer 
         note_answered(leadership, answer);
     if (question == LEADER_CAMPAIGN && outcome == LEADER_OK)
         note_leader(leadership, answer);
+    remember(leadership);
+    if (answer->looked)
+        note_standbys(leadership, &answer->standbys);
     leader_answered(leader, &answer->answer, now_ms());
     if ((question == LEADER_GRANT || question == LEADER_KEEPALIVE) && outcome == LEADER_OK)
         leadership->extended_ms = answer->answer.sent_ms;
@@ -253,10 +310,8 @@ void leadership_resign(struct leadership *leadership)
 static void on_closed(uv_handle_t *handle)
 {
     struct leadership *leadership = handle->data;
-    if (++leadership->handles < 2)
-        return;
-    free(leadership->url);
-    free(leadership);
+    leadership->handles++;
+    free_closed(leadership);
 }
 
 void leadership_destroy(struct leadership *leadership)
@@ -273,6 +328,7 @@ const struct leadership_facts *leadership_facts(struct leadership *leadership)
         return NULL;
     struct leadership_facts *facts = &leadership->facts;
     facts->phase = leadership->leader.phase;
+    facts->configuration = etcd_configuration(leadership->etcd);
     facts->lease_ms = leadership->leader.ttl_ms;
     facts->lease_age_ms = facts->lease_ms > 0 && leadership->extended_ms > 0
                               ? now_ms() - leadership->extended_ms

@@ -46,7 +46,7 @@ void leadership_deposed(struct leadership *leadership, const char *words);
  * stopped. A broker that does not lead tries once. */
 void leadership_resign(struct leadership *leadership);
 
-/* Frees it, in the next turn of the loop. */
+/* Frees it, in the turns of the loop that follow; etcd is closed after them. */
 void leadership_destroy(struct leadership *leadership);
 
 /* What the status and /metrics tell. */
@@ -60,9 +60,12 @@ struct leadership_facts {
                                     was answered */
     char error[ERROR_TEXT_SIZE]; /* why not, while it is unreachable */
     uint64_t answered, unanswered;
-    uint64_t leaders;       /* how often another, or none, was seen to lead */
-    int64_t took_us;        /* the last answer */
-    struct histogram times; /* of answers */
+    uint64_t leaders;          /* how often another, or none, was seen to lead */
+    int64_t took_us;           /* the last answer */
+    struct histogram times;    /* of answers */
+    const char *configuration; /* hash of what all brokers must agree on (etcd.h) */
+    bool looked;               /* it leads, and knows its standbys */
+    struct etcd_standbys standbys;
 };
 /* Valid until the next call of it. NULL for a broker that is alone. */
 const struct leadership_facts *leadership_facts(struct leadership *leadership);

@@ -95,7 +95,8 @@ static int prepare(struct ledger *ledger, const struct config *config, struct er
     }
     log_set_level(LOG_WARNING); /* the election is not the user's matter */
     (void)snprintf(ledger->name, sizeof ledger->name, "the ledger %s in etcd", config->etcd_prefix);
-    const struct etcd_options options = settings_etcd(config, endpoints);
+    struct etcd_options options = settings_etcd(config, endpoints);
+    options.accepts = true;
     ledger->etcd = etcd_open(&options, err);
     return ledger->etcd ? 0 : err->code;
 }

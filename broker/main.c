@@ -242,6 +242,11 @@ static int import_ledger(const struct options *options)
     return move_ledger(options, dump_import);
 }
 
+static int accept_ledger(const struct options *options)
+{
+    return move_ledger(options, dump_accept);
+}
+
 static int run_service(const struct options *options)
 {
     sigset_t hangup;
@@ -277,6 +282,9 @@ static const struct {
      export_ledger},
     {"import", "FILE", 'I', "make a ledger of such a FILE where there is none yet, and exit",
      import_ledger},
+    {"accept-ledger", "[USER]", 'A',
+     "have brokers take the ledger in etcd, though they know another or a later one, and exit",
+     accept_ledger},
     {"help-config", NULL, 'H', "explain every key of the configuration", NULL},
     {"sample-config", NULL, 'S', "print a configuration to begin with", NULL},
     {"version", NULL, 'V', "print the version", NULL},

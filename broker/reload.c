@@ -68,8 +68,14 @@ static bool need_restart(const struct config_changes *changes)
 static int change_etcd(const struct reload *reload, const struct config *config, struct error *err)
 {
     const char *endpoints[ETCD_ENDPOINTS_MAX];
-    const struct etcd_options options = settings_etcd(config, endpoints);
-    return reload->etcd ? etcd_change(reload->etcd, &options, err) : 0;
+    if (!reload->etcd)
+        return 0;
+    char *shared = settings_shared(config);
+    struct etcd_options options = settings_etcd(config, endpoints);
+    options.configuration = shared;
+    const int code = etcd_change(reload->etcd, &options, err);
+    free(shared);
+    return code;
 }
 
 /* Everything that can fail comes before everything that changes something. */

@@ -472,9 +472,12 @@ MCAST_API int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *r
                           struct mcast_error *error);
 
 /* Of several brokers, the one that leads lets another lead, and starts again as a standby: for
- * maintenance. Refused by a broker that is alone. After "broken", "timeout" or "stopping" see who
- * leads (mcast_status) before it is asked for again: it may have been done. */
+ * maintenance. Refused by a broker that is alone ("alone"), or that knows no standby
+ * ("no-standby"), unless it is forced: then no job can start until a broker leads again. After
+ * "broken", "timeout" or "stopping" see who leads (mcast_status) before it is asked for again: it
+ * may have been done. */
 MCAST_API int mcast_step_down(struct mcast *handle, struct mcast_error *error);
+MCAST_API int mcast_step_down_forced(struct mcast *handle, struct mcast_error *error);
 
 /* ---- For holders of a job's token ------------------------------------------------------------ */
 
@@ -514,7 +517,7 @@ struct mcast_narrowing {
     size_t size;
     const char *steps; /* this step and those below it: "/fA/fB", "/fA/fB/" means the same, "0" */
     int64_t expires;   /* Unix seconds, when it ends */
-    const char *const *operations; /* of "show", "cleanup"; ended by NULL */
+    const char *const *operations; /* of "show", "cleanup", "join"; ended by NULL */
 };
 
 #define MCAST_NARROWING_INIT                                                                       \

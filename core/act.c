@@ -2,6 +2,7 @@
 #include "core/act.h"
 
 #include "base/memory.h"
+#include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/sizing.h"
 #include "core/reservation/quarantine.h"
@@ -108,7 +109,7 @@ static int64_t next_deadline(const struct core *core, const struct reservation *
 {
     assert(reservation_valid(r));
     assert(!r->op || operation_valid(r->op));
-    int64_t when = cleanup_deadline(core, r);
+    int64_t when = earlier(cleanup_deadline(core, r), relay_deadline(core, r));
     const struct operation *op = r->op;
     when = earlier(when, core_pkey_end(core, r));
     if (r->state == JOB_RELEASING && r->vni_count > 0 && !r->overdue)
@@ -134,7 +135,7 @@ static bool everything_confirmed(const struct core *core, const struct reservati
 {
     assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
-           r->pkey == 0 && (!r->cleaner || r->cleaner->op.call == 0) &&
+           r->pkey == 0 && (!r->cleaner || r->cleaner->op.call == 0) && !relay_in_flight(r) &&
            (!r->op || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
 }
 
@@ -291,6 +292,7 @@ void core_act(struct core *core, struct reservation *r)
         return;
     }
     cleanup_act(core, r);
+    relay_act(core, r);
     queue_wanted_call(core, r);
     agenda_set(&core->agenda, r, next_deadline(core, r));
 }
@@ -313,7 +315,9 @@ void core_begin_calls(struct core *core)
         effect->u.call.kind = op->in_flight;
         effect->u.call.about.name = name;
         effect->u.call.about.addresses = r->addresses;
-        if (r->cleaner && op == &r->cleaner->op)
+        if (fmcall_is_relayed(op->in_flight))
+            relay_begin(core, op, effect);
+        else if (r->cleaner && op == &r->cleaner->op)
             cleanup_begin(core, r, effect);
         else
             core_trace_of(core, r, TRACE_DEBUG, "%s -> %s",
@@ -407,11 +411,16 @@ void core_finish_reserve(struct core *core, struct reservation *r, enum hwcoll_s
         core_act(core, r);
 }
 
+int64_t core_reserve_time(const struct core *core, const struct reservation *r)
+{
+    return reservation_waits(r) ? core->config.reserve_timeout_ms : core->config.relay_timeout_ms;
+}
+
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
                                 bool no_room)
 {
     assert(r->op);
-    long long waited = (long long)core->config.reserve_timeout_ms;
+    long long waited = (long long)core_reserve_time(core, r);
     if (!no_room && r->op->words)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->op->words);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/steppath.h"
 #include "core/reconcile/reconcile.h"
+#include "core/relay/relay.h"
 
 #include <assert.h>
 #include <stddef.h>
@@ -81,6 +82,15 @@ static void drop_cleaner(struct core *core, struct reservation *r)
     callqueue_remove(&core->calls, &r->cleaner->op);
     cleaner_destroy(r->cleaner);
     r->cleaner = NULL;
+}
+
+static void drop_relay(struct core *core, struct reservation *r)
+{
+    assert(!relay_in_flight(r));
+    for (struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next)
+        callqueue_remove(&core->calls, &one->op);
+    relay_destroy(r->relay);
+    r->relay = NULL;
 }
 
 static void adjust_counter(uint64_t *counter, uint64_t amount, bool add)
@@ -205,7 +215,8 @@ static int check_reservation(const struct core *core, const struct reservation_r
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
     if ((wants && rec->state != JOB_ACTIVE) ||
-        (slingshot ? rec->pkey != 0 || !secret_none(rec->key) : rec->vni_count > 0 || wants) ||
+        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
+                   : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
@@ -262,6 +273,7 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     agenda_set(&core->agenda, r, INT64_MAX);
     drop_operation(core, r);
     drop_cleaner(core, r);
+    drop_relay(core, r);
     assert(!r->op && !r->cleaner);
     ledger_remove(&core->ledger, r);
     assert(core->lingering >= lingering_nodes(r));

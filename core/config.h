@@ -31,6 +31,7 @@ struct cluster_config {
     uint32_t budget;  /* multicast addresses that its jobs may hold together; 0: no limit but the
                          total (B4) */
     int interconnect; /* enum interconnect_kind, of jobs that do not say */
+    bool relay;       /* its jobs make multicast trees through this broker (B9) */
     bool jobpoll;     /* it can be asked which of its jobs are active (F20, F22) */
     int64_t jobpoll_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
@@ -56,6 +57,7 @@ struct core_config {
 
     bool fm_present;            /* a fabric manager is configured at all */
     int64_t reserve_timeout_ms; /* an answer waits no longer (F21) */
+    int64_t relay_timeout_ms;   /* the same for a reserve behind a relayed job, and for its joins */
     int64_t call_timeout_ms; /* of one call; also how long a call given up may still be acted on */
     uint32_t calls_at_once;  /* calls under way at the fabric manager */
     int64_t relist_ms;       /* while up, compare with the fabric manager this often; 0: never */
@@ -85,6 +87,7 @@ struct core_config {
     uint32_t fm_url_count;
     char job_url[FM_URL_SIZE]; /* what jobs are told instead; "": nothing */
     char job_ca[512];          /* "yes", "no" or a path: FI_CXI_COLL_FABRIC_MGR_CACERT */
+    char relay_url[FM_URL_SIZE], relay_ca[512]; /* the same of jobs that are relayed */
 
     struct cluster_config clusters[CLUSTERS_MAX];
     uint32_t cluster_count;

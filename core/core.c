@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "core/fabric/call_done.h"
 #include "core/reconcile/reconcile.h"
+#include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/quarantine.h"
 
@@ -41,6 +42,7 @@ static void free_reservation(struct reservation *r)
     free(r->nodes);
     nodes_destroy(r->reported);
     cleaner_destroy(r->cleaner);
+    relay_destroy(r->relay);
     secret_wipe(&r->token);
     secret_wipe(&r->key);
     free(r->reason);
@@ -149,7 +151,7 @@ static void resume_after_load(struct core *core, struct reservation *r)
     if (!reservation_wants_hwcoll(r) || in_the_way || maybe_cleaned)
         op->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
-        op->give_up_ms = core->now_ms + core->config.reserve_timeout_ms;
+        op->give_up_ms = core->now_ms + core_reserve_time(core, r);
 }
 
 static void begin_step(struct core *core, int64_t now_ms)
@@ -282,6 +284,8 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_CLAIM] = core_claim,
         [CORE_CLEANUP] = core_cleanup,
         [CORE_STEPS] = core_steps,
+        [CORE_JOIN] = relay_join,
+        [CORE_LEAVE] = relay_leave,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);

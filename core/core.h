@@ -56,6 +56,8 @@ enum core_event_kind {
     CORE_CLAIM,        /* u.claim; answered once */
     CORE_CLEANUP,      /* u.cleanup; answered once */
     CORE_STEPS,        /* u.steps; answered once */
+    CORE_JOIN,         /* u.join; answered once */
+    CORE_LEAVE,        /* u.leave; answered once */
     CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -94,6 +96,8 @@ struct core_event {
             enum fmcall_outcome outcome;
             struct secret token; /* with FM_OK of RESERVE, perhaps of CHECK; else none */
             const struct fmcall_steps *steps; /* with FM_OK of STEPS; else NULL */
+            const struct fmcall_tree *tree;   /* with FM_OK of JOIN; else NULL */
+            int status;                       /* HTTP's, with FM_DENIED of JOIN; else 0 */
             const char *words;                /* never holds a secret */
         } call;
         struct {
@@ -149,6 +153,20 @@ struct core_event {
             const char *job;
             int64_t wait_ms;
         } steps;
+        struct {
+            uint64_t number;           /* of the reservation: the bearer of its token asks */
+            const char *step;          /* step_id_valid */
+            const char *const *scopes; /* it must be within each of them (steppath_within) */
+            size_t scope_count;
+            uint16_t vni;
+            const char *body; /* what the fabric manager is sent: JSON, checked where it came in */
+        } join;
+        struct {
+            uint64_t number;
+            uint16_t tree; /* below FMCALL_TREES */
+            const char *const *scopes;
+            size_t scope_count;
+        } leave;
         const struct core_config *config;
     } u;
 };

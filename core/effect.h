@@ -53,7 +53,11 @@ enum effect_kind {
     X(INVALID, 422, "invalid")                                                                     \
     X(NO_VNIS, 503, "vnis-exhausted")            /* F4: fatal for the job */                       \
     X(NO_HWCOLL, 503, "hwcoll-required")         /* asked for as required, cannot be had */        \
-    X(NO_PKEYS, 503, "partition-keys-exhausted") /* as NO_VNIS */
+    X(NO_PKEYS, 503, "partition-keys-exhausted") /* as NO_VNIS */                                  \
+    X(JOINED, 200, "joined")                     /* a relayed job has a tree more */               \
+    X(LEFT, 200, "left")                         /* … one less */                                \
+    X(JOIN_LATER, 409, "join-later")   /* under way: the same request is to come again */          \
+    X(JOIN_DENIED, 503, "join-denied") /* for good; or as the fabric manager said it */
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,
@@ -83,6 +87,8 @@ struct answer {
                                               ALREADY_GONE (may be NULL) */
     const struct sync_found *sync;         /* SYNCED */
     const struct fmcall_steps *steps;      /* STEPS */
+    const struct fmcall_tree *tree;        /* JOINED */
+    int status;                            /* JOIN_DENIED: another one; 0: the kind's */
     const struct nodefold *lingering;      /* REPORTED of a sum: these of its nodes linger */
     uint32_t count;     /* FENCED, LOSS_ACCEPTED, CLAIMED: how many reservations it is about;
                            REPORTED of a sum: nodes of the job that count as clean now */

@@ -181,7 +181,8 @@ static void on_call_answer(void *arg, const struct transport_answer *answer)
                               .words = decoded.words,
                               .status = answer->status,
                               .took_us = answer->took_us,
-                              .steps = decoded.steps});
+                              .steps = decoded.steps,
+                              .tree = decoded.tree.root ? &decoded.tree : NULL});
     decoded_release(&decoded);
     free(call);
 }

@@ -56,6 +56,7 @@ struct fmapi_reply {
     int status;          /* HTTP status, 0 when none came */
     int64_t took_us;
     const struct fmcall_steps *steps; /* for FM_OK of STEPS, else NULL */
+    const struct fmcall_tree *tree;   /* for FM_OK of JOIN, else NULL */
 };
 
 /* Reads the files of the login and of our certificate; basic needs no more. OAuth: gets an access

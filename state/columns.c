@@ -27,6 +27,12 @@
         .name = (column), .offset = offsetof(struct record, u.member), .type = COLUMN_TEXT,        \
         .fault = column " is " sentence, .required = (never_null), .possible = (check)             \
     }
+#define TOKEN(column, member, never_null, check, sentence, place)                                  \
+    {                                                                                              \
+        .name = (column), .offset = offsetof(struct record, u.member), .type = COLUMN_TOKEN,       \
+        .fault = column " " sentence, .required = (never_null), .possible = (check),               \
+        .sealed = (place)                                                                          \
+    }
 #define COLUMNS(word, columns)                                                                     \
     {                                                                                              \
         (word), (columns), sizeof columns / sizeof columns[0]                                      \
@@ -94,18 +100,8 @@ static const struct column reservation[] = {
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),
-    {.name = "token",
-     .offset = offsetof(struct record, u.reservation.token),
-     .type = COLUMN_TOKEN,
-     .fault = "token is too long",
-     .possible = is_token,
-     .sealed = SEALED_TOKEN},
-    {.name = "job_key",
-     .offset = offsetof(struct record, u.reservation.key),
-     .type = COLUMN_TOKEN,
-     .fault = "job_key is not of 32 bytes",
-     .possible = is_key,
-     .sealed = SEALED_KEY},
+    TOKEN("token", reservation.token, false, is_token, "is too long", SEALED_TOKEN),
+    TOKEN("job_key", reservation.key, false, is_key, "is not of 32 bytes", SEALED_KEY),
     TEXT("nodes", reservation.nodes, false, NULL, "wrong"),
 };
 
@@ -161,13 +157,7 @@ static const struct column counters[] = {
 };
 
 static const struct column root_keys[] = {
-    {.name = "keys",
-     .offset = offsetof(struct record, u.root_keys),
-     .type = COLUMN_TOKEN,
-     .fault = "keys are missing or too long",
-     .required = true,
-     .possible = is_token,
-     .sealed = SEALED_ROOT_KEYS},
+    TOKEN("keys", root_keys, true, is_token, "are missing or too long", SEALED_ROOT_KEYS),
 };
 
 static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};

@@ -3,6 +3,7 @@
 
 #include "base/hex.h"
 #include "base/memory.h"
+#include "state/plainjson.h"
 #include "state/recordjson.h"
 #include "state/sqlite/schema.h"
 
@@ -164,17 +165,6 @@ static int damaged(const struct reading *reading, const char *what)
                      reading->json.sealing->ledger, reading->line, copy);
 }
 
-/* Of a line without its newline; NULL: it is no JSON object. */
-static json_t *parse_line(const char *text, const char *end)
-{
-    assert(text <= end);
-    json_t *line = json_loadb(text, (size_t)(end - text), JSON_REJECT_DUPLICATES, NULL);
-    if (json_is_object(line))
-        return line;
-    json_decref(line);
-    return NULL;
-}
-
 /* Which version it is of is looked at before anything else: a newer one may be made otherwise. */
 static int check_head(const json_t *line, const struct sealing *sealing, struct error *err)
 {
@@ -213,7 +203,7 @@ static void copy_text(char *out, size_t size, const json_t *line, const char *na
 static int read_head(const char *text, const char *end, const struct reading *reading)
 {
     struct dump_head *head = reading->head;
-    json_t *line = parse_line(text, end);
+    json_t *line = plainjson_load(text, (size_t)(end - text));
     int code = check_head(line, reading->json.sealing, reading->err);
     head->live = json_is_true(json_object_get(line, "live"));
     copy_text(head->made, sizeof head->made, line, "made");
@@ -229,7 +219,7 @@ static int read_end(const char *text, const char *last, const char *end,
 {
     const char *name = reading->json.sealing->ledger;
     char digest[DIGEST_DIGITS + 1];
-    json_t *line = *end == '\n' ? parse_line(last, end) : NULL;
+    json_t *line = *end == '\n' ? plainjson_load(last, (size_t)(end - last)) : NULL;
     const char *said = json_string_value(json_object_get(line, "sha256"));
     digest_text(text, (size_t)(last - text), digest);
     const int code =
@@ -295,7 +285,7 @@ static int read_lines(struct reading *reading, const char *at, const char *end)
     while (at < end && code == 0) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
         assert(newline);
-        json_t *line = parse_line(at, newline);
+        json_t *line = plainjson_load(at, (size_t)(newline - at));
         reading->line++;
         code = read_line(reading, line);
         json_decref(line);

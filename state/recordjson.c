@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEALED_TEXT_SIZE = BASE64_LENGTH(SEALING_SIZE_MAX) + 1 };
-
 /* -- writing -- */
 
 /* The number of what a secret is bound to. */
@@ -23,26 +21,16 @@ static uint64_t sealed_with(const struct record *record)
 static json_t *secret_json(struct sealing *sealing, const struct column *column,
                            const struct record *record)
 {
-    char text[SEALED_TEXT_SIZE];
     const int size = sealing_wrap(sealing, column->sealed, sealed_with(record),
                                   secret_of(column_text(column, record)));
-    if (size < 0)
-        return NULL;
-    return json_stringn(text, base64_encode(sealing->sealed[column->sealed], (size_t)size, text));
+    return size < 0 ? NULL : base64_json(sealing->sealed[column->sealed], (size_t)size);
 }
 
 /* jansson makes no string of what is not UTF-8. */
 static json_t *text_json(const char *text)
 {
     json_t *string = json_string(text);
-    if (string)
-        return string;
-    const size_t size = strlen(text);
-    char *coded = memory_zeroed(BASE64_LENGTH(size) + 1);
-    (void)base64_encode(text, size, coded);
-    json_t *object = json_pack("{s:s}", "base64", coded);
-    free(coded);
-    return object;
+    return string ? string : json_pack("{s:o}", "base64", base64_json(text, strlen(text)));
 }
 
 json_t *recordjson_write(const struct recordjson *json, const struct record *record)
@@ -91,13 +79,10 @@ static const char *text_of(const json_t *value)
 /* One that is not UTF-8 is kept as a string that jansson has not looked at. */
 static const char *other_text(struct recordjson *json, const json_t *value)
 {
-    const char *coded = text_of(json_object_get(value, "base64"));
-    if (!coded || json_object_size(value) != 1)
-        return NULL;
-    const size_t length = strlen(coded);
-    unsigned char *bytes = memory_zeroed(length / 4 * 3 + 1);
-    const int size = base64_decode(coded, length, bytes);
-    json_t *string = size < 0 ? NULL : json_stringn_nocheck((const char *)bytes, (size_t)size);
+    size_t size;
+    char *bytes =
+        json_object_size(value) == 1 ? base64_bytes(json_object_get(value, "base64"), &size) : NULL;
+    json_t *string = bytes ? json_stringn_nocheck(bytes, size) : NULL;
     free(bytes);
     return json_array_append_new(json->kept, string) == 0 ? text_of(string) : NULL;
 }
@@ -122,14 +107,12 @@ static bool read_text(struct recordjson *json, const struct column *column, cons
 static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
                        struct record *record, struct error *err)
 {
-    unsigned char sealed[SEALED_TEXT_SIZE];
     struct secret secret;
-    const char *text = text_of(value);
-    const int size = text && json_string_length(value) < SEALED_TEXT_SIZE
-                         ? base64_decode(text, json_string_length(value), sealed)
-                         : -1;
+    size_t size = 0;
+    char *sealed = base64_bytes(value, &size);
     const int code = sealing_unwrap(json->sealing, column->sealed, sealed_with(record),
-                                    size < 0 ? NULL : sealed, (size_t)size, &secret, err);
+                                    (unsigned char *)sealed, size, &secret, err);
+    free(sealed);
     column_set_text(column, record, secret_expose(secret));
     return code == 0 && !column_possible(column, record)
                ? refuse(err, ERROR_CORRUPT, record, column->fault)

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <endian.h>
+#include <stdio.h>
 #include <string.h>
 
 static const char prefix[] = "mcast1.";
@@ -281,7 +282,8 @@ static int narrow_operations(struct bearer *bearer, unsigned operations, struct 
 {
     const unsigned char value = (unsigned char)operations;
     if (operations & ~(unsigned)BEARER_EVERYTHING)
-        return error_set(err, ERROR_INVALID, "there is no such operation: show and cleanup are");
+        return error_set(err, ERROR_INVALID,
+                         "there is no such operation: show, cleanup and join are");
     if ((operations & bearer->scope.operations) == 0)
         return error_set(err, ERROR_INVALID,
                          "nothing would be left: the token allows none of these operations");
@@ -314,15 +316,27 @@ int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, str
 
 /* -- what it allows -- */
 
+static int refuse_operation(const struct bearer_scope *scope, enum bearer_operation operation,
+                            struct error *err)
+{
+    char allowed[32] = "";
+    size_t used = 0;
+    for (unsigned bit = 1; bit < BEARER_EVERYTHING; bit <<= 1) {
+        if (scope->operations & bit)
+            used += (size_t)snprintf(allowed + used, sizeof allowed - used, "%s%s",
+                                     used > 0 ? " and " : "",
+                                     bearer_operation_word((enum bearer_operation)bit));
+    }
+    return error_set(err, ERROR_REFUSED, "this token does not allow %s: it allows %s",
+                     bearer_operation_word(operation), used > 0 ? allowed : "nothing");
+}
+
 int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operation,
                   const char *step, struct error *err)
 {
-    /* What it can allow while this one is missing: one other, or nothing. */
-    const char *allowed = bearer_operation_word((enum bearer_operation)scope->operations);
     assert(step || operation != BEARER_CLEANUP);
     if (!(scope->operations & operation))
-        return error_set(err, ERROR_REFUSED, "this token does not allow %s: it allows %s",
-                         bearer_operation_word(operation), allowed ? allowed : "nothing");
+        return refuse_operation(scope, operation, err);
     if (!step)
         return 0;
     int code = steppath_check(step, err);
@@ -347,16 +361,18 @@ void bearer_id(const struct bearer *bearer, char id[static BEARER_ID_SIZE])
 
 const char *bearer_operation_word(enum bearer_operation operation)
 {
-    return operation == BEARER_SHOW ? "show" : operation == BEARER_CLEANUP ? "cleanup" : NULL;
+    static const char *const words[] = {
+        [BEARER_SHOW] = "show", [BEARER_CLEANUP] = "cleanup", [BEARER_JOIN] = "join"};
+    assert(operation < sizeof words / sizeof *words && words[operation]);
+    return words[operation];
 }
 
 unsigned bearer_operation_parse(const char *word, size_t length)
 {
-    static const enum bearer_operation all[] = {BEARER_SHOW, BEARER_CLEANUP};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        const char *known = bearer_operation_word(all[i]);
+    for (unsigned bit = 1; bit < BEARER_EVERYTHING; bit <<= 1) {
+        const char *known = bearer_operation_word((enum bearer_operation)bit);
         if (strlen(known) == length && memcmp(known, word, length) == 0)
-            return all[i];
+            return bit;
     }
     return 0;
 }

@@ -40,7 +40,8 @@ enum bearer_caveat {
 enum bearer_operation {
     BEARER_SHOW = 1,    /* see the reservation */
     BEARER_CLEANUP = 2, /* delete the multicast trees of its steps */
-    BEARER_EVERYTHING = BEARER_SHOW | BEARER_CLEANUP,
+    BEARER_JOIN = 4,    /* make and delete trees through the broker, of a relayed job (B9) */
+    BEARER_EVERYTHING = BEARER_SHOW | BEARER_CLEANUP | BEARER_JOIN,
 };
 
 /* A token's reservation, and what all of its caveats together allow. */
@@ -103,7 +104,7 @@ size_t bearer_caveat_size(const unsigned char *caveat);
  * narrowed from one. */
 void bearer_id(const struct bearer *bearer, char id[static BEARER_ID_SIZE]);
 
-/* "show", "cleanup"; NULL: there is no such operation. */
+/* "show", "cleanup", "join": of one bit, up to BEARER_JOIN. */
 const char *bearer_operation_word(enum bearer_operation operation);
 /* 0: there is no such word. */
 unsigned bearer_operation_parse(const char *word, size_t length);

@@ -80,31 +80,32 @@ size_t rootkeys_format(const struct rootkeys *keys, char text[ROOTKEYS_TEXT_SIZE
 }
 
 /* One line without its end: exactly what would be written, but for the case of digits. */
-static bool parse_line(const char *line, struct rootkey *key)
+static bool parse_line(const char *line, size_t length, struct rootkey *key)
 {
     char again[LINE_MAX_SIZE];
-    const char *made = strchr(line, ' '), *digits = made ? strrchr(line, ' ') + 1 : "";
-    if (strlen(digits) != 2 * ROOTKEY_SIZE || hex_read(digits, key->bytes, ROOTKEY_SIZE) < 0 ||
+    const char *made = memchr(line, ' ', length);
+    if (!made || length < 2 * ROOTKEY_SIZE ||
+        hex_read(line + length - 2 * ROOTKEY_SIZE, key->bytes, ROOTKEY_SIZE) < 0 ||
         keybytes_id(id_purpose, key->bytes, key->id, NULL) < 0)
         return false;
     key->made = strtoll(made + 1, NULL, 10);
     format_line(key, again);
-    const bool same = key->made >= 0 && strcasecmp(line, again) == 0;
+    const bool same =
+        key->made >= 0 && strlen(again) == length && strncasecmp(line, again, length) == 0;
     OPENSSL_cleanse(again, sizeof again);
     return same;
 }
 
-size_t rootkeys_parse(char *text, size_t length, struct rootkeys *keys)
+size_t rootkeys_parse(const char *text, size_t length, struct rootkeys *keys)
 {
     keys->count = 0;
-    for (char *line = text; line < text + length || keys->count == 0;) {
+    for (const char *line = text; line < text + length || keys->count == 0;) {
         size_t number = keys->count + 1;
-        char *end = strchr(line, '\n');
+        const char *end = strchr(line, '\n');
         if (!end || number > ROOTKEYS_MAX)
             return number;
-        *end = '\0';
         struct rootkey *key = &keys->keys[keys->count];
-        if (!parse_line(line, key) || rootkeys_find(keys, key->id) ||
+        if (!parse_line(line, (size_t)(end - line), key) || rootkeys_find(keys, key->id) ||
             (keys->count > 0 && key->made < key[-1].made))
             return number;
         keys->count++;

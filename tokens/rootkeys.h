@@ -39,9 +39,9 @@ struct rootkeys {
 /* The file's text, which ends with a NUL; its length. To be wiped. */
 size_t rootkeys_format(const struct rootkeys *keys, char text[ROOTKEYS_TEXT_SIZE]);
 
-/* Reads it; text ends with a NUL at length, and is changed. The number of the line that is wrong,
- * from 1; 0: none. The keys are to be wiped in either case. */
-size_t rootkeys_parse(char *text, size_t length, struct rootkeys *keys);
+/* Reads it; text ends with a NUL at length. The number of the line that is wrong, from 1; 0: none.
+ * The keys are to be wiped in either case. */
+size_t rootkeys_parse(const char *text, size_t length, struct rootkeys *keys);
 
 /* Creates a file with these keys, or with a new one; arguments and errors as guardedfile_create. */
 int rootkeys_save(const char *path, const struct rootkeys *keys, uid_t owner, gid_t group,

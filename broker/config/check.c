@@ -109,10 +109,18 @@ static void require_both(struct config_reading *reading, const char *section, co
         FAULT(section, key, "%s is set but %s is not: both are needed", key, other);
 }
 
-static bool listens_on_loopback(const struct config *config)
+static bool is_loopback(const char *listen)
 {
-    return strncmp(config->listen, "127.", 4) == 0 || strncmp(config->listen, "[::1]", 5) == 0 ||
-           strncmp(config->listen, "localhost:", 10) == 0;
+    return strncmp(listen, "127.", 4) == 0 || strncmp(listen, "[::1]", 5) == 0 ||
+           strncmp(listen, "localhost:", 10) == 0;
+}
+
+static void check_listen(struct config_reading *reading, const char *section, const char *listen)
+{
+    if (listen[0] != '\0' && reading->config->tls_cert[0] == '\0' && !is_loopback(listen))
+        FAULT(section, "listen",
+              "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
+              "listen on 127.0.0.1, [::1] or localhost");
 }
 
 static void check_tcp(struct config_reading *reading)
@@ -120,11 +128,10 @@ static void check_tcp(struct config_reading *reading)
     const struct config *config = reading->config;
     require_both(reading, "broker", "tls_cert", config->tls_cert, "tls_key");
     require_both(reading, "broker", "tls_key", config->tls_key, "tls_cert");
-    if (config->listen[0] != '\0' && config->tls_cert[0] == '\0' && !listens_on_loopback(config))
-        FAULT("broker", "listen",
-              "unencrypted connections are allowed on loopback only: set tls_cert and tls_key, or "
-              "listen on 127.0.0.1, [::1] or localhost");
-    if (config->listen[0] == '\0' && config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
+    check_listen(reading, "broker", config->listen);
+    check_listen(reading, "front", config->front_listen);
+    if (config->listen[0] == '\0' && config->front_listen[0] == '\0' &&
+        config->tls_cert[0] != '\0' && config->tls_key[0] != '\0')
         WARN("broker", "tls_cert",
              "the certificate is not used: set listen too, or leave both out");
     if (config->tls_client_ca[0] != '\0' && config->tls_cert[0] == '\0')
@@ -274,6 +281,30 @@ static void check_job_url(struct config_reading *reading)
              "the session tokens of jobs; set it to yes, or to a CA file");
 }
 
+/* A relayed job sends its token there. */
+static void check_front(struct config_reading *reading)
+{
+    struct core_config *core = &reading->config->core;
+    const bool plain = strncmp(core->relay_url, "http:", 5) == 0;
+    bool relay = reading->config->hwcoll_through == CONFIG_THROUGH_RELAY;
+    for (uint32_t i = 0; i < core->cluster_count; i++)
+        relay = relay || core->clusters[i].relay;
+    if (strcmp(core->relay_ca, "auto") == 0)
+        (void)snprintf(core->relay_ca, sizeof core->relay_ca, plain ? "no" : "yes");
+    if (relay && (core->relay_url[0] == '\0' || reading->config->front_listen[0] == '\0'))
+        FAULT("hwcoll", "through",
+              "through = relay needs [front] listen, where jobs ask, and [front] url, which they "
+              "are told");
+    if (core->relay_url[0] != '\0' && !baseurl_private(core->relay_url))
+        FAULT("front", "url",
+              "%s: with http the tokens of jobs cross the network unencrypted: use https",
+              core->relay_url);
+    if (!plain && strcmp(core->relay_ca, "no") == 0)
+        WARN("front", "job_ca",
+             "job_ca = no: ANYONE on the network path can impersonate this broker and read the "
+             "tokens of jobs; set it to yes, or to a CA file");
+}
+
 static void check_login(struct config_reading *reading)
 {
     const struct config *config = reading->config;
@@ -376,6 +407,8 @@ void config_check(struct config_reading *reading)
         memcpy(to->name, from->name, sizeof to->name);
         to->budget = from->budget;
         to->interconnect = from->interconnect;
+        to->relay =
+            (from->through ? from->through : config->hwcoll_through) == CONFIG_THROUGH_RELAY;
         to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;
     }
@@ -391,6 +424,7 @@ void config_check(struct config_reading *reading)
     check_tcp(reading);
     check_etcd(reading);
     check_fm(reading, sound);
+    check_front(reading);
     check_clusters(reading);
     settle_job_ca(config);
     if (core_config_check(&config->core, &err) < 0)

@@ -21,12 +21,15 @@ enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16, ETCD_ENDPOINTS_MAX = 8
 
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY, CONFIG_STORE_ETCD };
 
+enum config_through { CONFIG_THROUGH_SITE, CONFIG_THROUGH_DIRECT, CONFIG_THROUGH_RELAY };
+
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
     char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
     int interconnect;    /* enum interconnect_kind */
+    int through;         /* enum config_through */
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
 };
@@ -64,6 +67,9 @@ struct config {
     char etcd_ca[CONFIG_PATH_SIZE], etcd_cert[CONFIG_PATH_SIZE], etcd_key[CONFIG_PATH_SIZE];
     char etcd_user[128], etcd_password_file[CONFIG_PATH_SIZE];
     int64_t etcd_lease_ms;
+
+    int hwcoll_through;     /* enum config_through, of clusters that do not say */
+    char front_listen[256]; /* as listen */
 
     int fm_auth; /* enum fmapi_auth */
     char fm_authdir[CONFIG_PATH_SIZE];

@@ -1,11 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/config/settings.h"
 
+#include "base/memory.h"
+#include "broker/config/value.h"
+
 #include <assert.h>
+#include <stdlib.h>
 
 static const char *or_null(const char *text)
 {
     return text[0] != '\0' ? text : NULL;
+}
+
+static void write_shared(FILE *out, const char *cluster, const void *base)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (keys[i].host || config_key_of_cluster(&keys[i]) != (cluster != NULL))
+            continue;
+        char *text = config_value_text(&keys[i], base);
+        fprintf(out, "%s %s = %s\n", cluster ? cluster : keys[i].section, keys[i].name, text);
+        free(text);
+    }
+}
+
+char *settings_shared(const struct config *config)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = memory_must(open_memstream(&text, &size));
+    write_shared(out, NULL, config);
+    for (uint32_t i = 0; i < config->core.cluster_count; i++)
+        write_shared(out, config->clusters[i].name, &config->clusters[i]);
+    if (fclose(out) != 0)
+        (void)memory_must(NULL);
+    return text;
 }
 
 struct etcd_options settings_etcd(const struct config *config,
@@ -25,6 +55,10 @@ struct etcd_options settings_etcd(const struct config *config,
         .password_file = or_null(config->etcd_password_file),
         .key_file = config->state_key_file,
         .advertise = config->advertise,
+        .version = MCAST_VERSION,
+        .fabric = config->core.fm_urls,
+        .fabric_count = config->core.fm_url_count,
+        .state_path = config->state_path,
         .lease_ms = config->etcd_lease_ms,
     };
 }

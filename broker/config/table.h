@@ -47,12 +47,13 @@ struct config_key {
     const char *subject; /* what others could change at the path: "the ledger" */
     unsigned file;       /* bits of enum config_file */
     bool restart;        /* a reload cannot change it */
+    bool host;           /* may differ between brokers of one ledger */
     bool fabric;         /* a change ends connections and login at the fabric manager */
     int64_t min, max;
     size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
 };
 
-enum { CONFIG_KEYS_MAX = 80 };
+enum { CONFIG_KEYS_MAX = 96 };
 const struct config_key *config_keys(size_t *count);
 
 /* The row, by its name or its older one, or NULL. */

@@ -95,7 +95,8 @@ static void change_apply(struct http *http, struct http_change *change)
 /* A listening socket speaks TLS or it does not. */
 int http_change_check(const struct http *http, const struct http_change *change, struct error *err)
 {
-    if (!http->listeners[LISTENER_TCP].server || !http->tls == !change->tls)
+    const bool tcp = http->listeners[LISTENER_TCP].server || http->listeners[LISTENER_FRONT].server;
+    if (!tcp || !http->tls == !change->tls)
         return 0;
     return error_set(err, ERROR_INVALID, "tls_cert: TLS is turned %s by a restart only",
                      change->tls ? "on" : "off");
@@ -204,9 +205,17 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
                                        .before_run = before_run,
                                        .turn = engine_turn(http->engine),
                                        .spent_ns = &http->spent_ns};
-    *listener = (struct listener){.http = http, .local = which == LISTENER_UNIX};
+    *listener = (struct listener){
+        .http = http, .local = which == LISTENER_UNIX, .front = which == LISTENER_FRONT};
     listener->server = server_create(http->loop, fd, !listener->local && http->tls, &hooks, err);
     return listener->server ? 0 : ERROR_IO;
+}
+
+static int listener_open_tcp(struct http *http, int which, const char *address, int *port,
+                             struct error *err)
+{
+    const int fd = socket_listen_tcp(address, port, err);
+    return fd < 0 ? fd : listener_open(http, which, fd, err);
 }
 
 static int listeners_open(struct http *http, struct error *err)
@@ -222,10 +231,11 @@ static int listeners_open(struct http *http, struct error *err)
         http->socket_inode = made.st_ino;
     }
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
-    if (rc < 0 || config->listen[0] == '\0')
-        return rc;
-    fd = socket_listen_tcp(config->listen, &http->port, err);
-    return fd < 0 ? fd : listener_open(http, LISTENER_TCP, fd, err);
+    if (rc == 0 && config->listen[0] != '\0')
+        rc = listener_open_tcp(http, LISTENER_TCP, config->listen, &http->port, err);
+    if (rc == 0 && config->front_listen[0] != '\0')
+        rc = listener_open_tcp(http, LISTENER_FRONT, config->front_listen, &http->front_port, err);
+    return rc;
 }
 
 static int parts_create(struct http *http, const struct http_options *options, struct error *err)
@@ -285,6 +295,11 @@ struct http *http_create(const struct http_options *options, struct error *err)
 int http_port(const struct http *http)
 {
     return http->port;
+}
+
+int http_front_port(const struct http *http)
+{
+    return http->front_port;
 }
 
 void http_reloaded(struct http *http, bool applied)

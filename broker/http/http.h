@@ -57,6 +57,8 @@ void http_change_discard(struct http_change *change); /* in any thread; NULL is 
 
 /* TCP port, 0 without TCP. */
 int http_port(const struct http *http);
+/* That of [front] listen. */
+int http_front_port(const struct http *http);
 
 /* A reload of the configuration was put into force, or refused: for /metrics and the status. */
 void http_reloaded(struct http *http, bool applied);

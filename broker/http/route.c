@@ -57,14 +57,16 @@ static bool pattern_matches(const char *pattern, const struct target *target)
 }
 
 const struct route *route_match(const struct route *routes, size_t count,
-                                const struct target *target, int method, unsigned *methods)
+                                const struct target *target, bool front, int method,
+                                unsigned *methods)
 {
     *methods = 0;
     for (size_t i = 0; i < count; i++)
-        if ((int)routes[i].method == method && pattern_matches(routes[i].pattern, target))
+        if (routes[i].front == front && (int)routes[i].method == method &&
+            pattern_matches(routes[i].pattern, target))
             return &routes[i];
     for (size_t i = 0; i < count; i++)
-        if (pattern_matches(routes[i].pattern, target))
+        if (routes[i].front == front && pattern_matches(routes[i].pattern, target))
             *methods |= (unsigned)routes[i].method;
     return NULL;
 }

@@ -48,12 +48,14 @@ struct route {
     size_t body_max;          /* bytes; 0: takes no body */
     bool changes;             /* refused while nothing can be saved */
     bool always;              /* answered in whatever role the broker is */
+    bool front;               /* of the listener that stands in front of the fabric manager */
 };
 
-/* The row for a target and a method; or NULL, and *methods receives what the path can do instead,
- * 0: there is no such path. */
+/* The row of this kind of listener for a target and a method; or NULL, and *methods receives what
+ * the path can do instead, 0: there is no such path. */
 const struct route *route_match(const struct route *routes, size_t count,
-                                const struct target *target, int method, unsigned *methods);
+                                const struct target *target, bool front, int method,
+                                unsigned *methods);
 
 /* Whether the row knows all parameters: -1 with a 422 that names the first it does not. */
 int route_check_query(const struct route *route, const struct target *target,

@@ -54,4 +54,8 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_NOTHING, "/healthz", .handle = health_alive, .always = true},
     {METHOD_GET, NEED_NOTHING, "/readyz", .handle = health_ready, .always = true},
     {METHOD_GET, NEED_NOTHING, "/openapi.json", .handle = openapi_handle, .always = true},
+    {METHOD_POST, NEED_BEARER, "/fabric/collectives/multicasts", .handle = join_handle,
+     .render = join_render, .body_max = BODY_MAX, .front = true},
+    {METHOD_DELETE, NEED_BEARER, "/fabric/collectives/multicasts/{}", .handle = leave_handle,
+     .render = leave_render, .front = true},
 };

@@ -34,6 +34,7 @@ struct listener {
     struct http *http;
     struct server *server; /* NULL: closed */
     bool local;            /* the Unix socket: the kernel reports the peer's uid */
+    bool front;            /* for jobs, in front of the fabric manager (B9) */
 };
 
 struct http {
@@ -53,7 +54,7 @@ struct http {
     struct resolver *resolver;
     dev_t socket_device;
     ino_t socket_inode;
-    int port;
+    int port, front_port;
     bool quiescing, closing;
     void (*step_down)(void *arg); /* http_options */
     void *step_down_arg;

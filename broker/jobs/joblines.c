@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/names.h"
 #include "base/jobid.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -35,12 +36,10 @@ static int line_error(const struct joblines *lines, const char *line, const char
                       struct error *err)
 {
     char shown[SHOWN_MAX + 1];
-    size_t length = 0;
-    for (; length < SHOWN_MAX && line[length] != '\0'; length++)
-        shown[length] = (char)(isprint((unsigned char)line[length]) ? line[length] : '?');
-    shown[length] = '\0';
+    const bool cut = snprintf(shown, sizeof shown, "%s", line) > SHOWN_MAX;
+    text_make_printable(shown);
     return error_set(err, ERROR_INVALID, "line %u of its output, \"%s%s\", %s",
-                     (unsigned)lines->line, shown, line[length] != '\0' ? "..." : "", why);
+                     (unsigned)lines->line, shown, cut ? "..." : "", why);
 }
 
 /* The line that is being read is whole, and ends with a NUL: an id stays, anything else goes. */

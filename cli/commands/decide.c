@@ -66,9 +66,12 @@ static int run_claim(struct call *call)
     return rc < 0 ? rc : print_count(call, count, "claimed");
 }
 
+static const struct command_option step_down_options[] = {{"force", false}, {0}};
+
 static int run_step_down(struct call *call)
 {
-    int rc = mcast_step_down(call->handle, &call->error);
+    int rc = call->given[0] ? mcast_step_down_forced(call->handle, &call->error)
+                            : mcast_step_down(call->handle, &call->error);
     if (rc < 0)
         return rc;
     puts(call->json ? "{\"status\": \"stepping-down\"}"
@@ -95,9 +98,7 @@ const struct command command_claim = {"claim",
                                       COMMAND_CONNECTED,
                                       NULL,
                                       run_claim};
-const struct command command_step_down = {"step-down",
-                                          "let another broker lead, for maintenance of this one",
-                                          COMMAND_NO_ARGUMENTS,
-                                          COMMAND_CONNECTED,
-                                          NULL,
-                                          run_step_down};
+const struct command command_step_down = {
+    "step-down",          "let another broker lead, for maintenance of this one",
+    COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED,
+    step_down_options,    run_step_down};

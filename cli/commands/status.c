@@ -67,6 +67,32 @@ static bool print_role(const json_t *root)
     return true;
 }
 
+/* Of a broker that leads (B7). */
+static bool print_standbys(const json_t *root)
+{
+    const json_t *leadership = json_object_get(root, "leadership"), *standby;
+    const json_t *standbys = json_object_get(leadership, "standbys");
+    const char *version = text_of(root, NULL, "version");
+    const char *configuration = text_of(leadership, NULL, "configuration");
+    bool fault = standbys && json_array_size(standbys) == 0;
+    size_t i;
+    if (fault)
+        puts("NO STANDBY: if this broker fails, none takes over");
+    json_array_foreach(standbys, i, standby)
+    {
+        const char *url = text_of(standby, NULL, "url");
+        const bool version_differs = strcmp(text_of(standby, NULL, "version"), version) != 0;
+        const bool differs = strcmp(text_of(standby, NULL, "configuration"), configuration) != 0;
+        if (version_differs)
+            plain_printf("THE STANDBY %s HAS VERSION %s, this broker %s\n", url,
+                         text_of(standby, NULL, "version"), version);
+        if (differs)
+            plain_printf("THE STANDBY %s HAS ANOTHER CONFIGURATION than this broker\n", url);
+        fault = fault || version_differs || differs;
+    }
+    return fault;
+}
+
 static bool print_storage(const json_t *root)
 {
     const char *error = text_of(root, "commits", "storage_error");
@@ -184,8 +210,9 @@ static bool print_certificate(const json_t *root)
 static void print_verdict(const json_t *root)
 {
     static bool (*const faults[])(const json_t *root) = {
-        print_alarms,  print_role,     print_storage, print_link,   print_vnis,  print_nodes,
-        print_adopted, print_cleanups, print_verify,  print_reload, print_lists, print_certificate,
+        print_alarms, print_role,  print_standbys,    print_storage,  print_link,
+        print_vnis,   print_nodes, print_adopted,     print_cleanups, print_verify,
+        print_reload, print_lists, print_certificate,
     };
     bool any = false;
     for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
@@ -246,25 +273,36 @@ static void add_row(struct table *table, const char *kind, const char *name, jso
     free(text);
 }
 
+/* One for each object of the list, by the member of this name. */
+static void add_rows(struct table *table, const char *kind, const json_t *list, const char *name)
+{
+    json_t *object;
+    size_t i;
+    json_array_foreach(list, i, object)
+    {
+        json_t *label = json_incref(json_object_get(object, name));
+        json_object_del(object, name);
+        add_row(table, kind, label ? json_string_value(label) : "", object);
+        json_decref(label);
+    }
+}
+
 static int print_table(const struct call *call, json_t *root)
 {
     struct table *table = table_create_pairs();
     const char *name;
-    json_t *value, *cluster;
-    size_t i;
+    json_t *value;
     (void)call;
     print_verdict(root);
     json_object_foreach(root, name, value)
     {
+        json_t *standbys = json_incref(json_object_get(value, "standbys"));
+        (void)json_object_del(value, "standbys");
         if (strcmp(name, "clusters") != 0 && strcmp(name, "alarms") != 0 && !is_empty(value))
             add_row(table, "", name, value);
-        json_array_foreach(strcmp(name, "clusters") == 0 ? value : NULL, i, cluster)
-        {
-            json_t *label = json_incref(json_object_get(cluster, "name"));
-            json_object_del(cluster, "name");
-            add_row(table, "cluster ", label ? json_string_value(label) : "", cluster);
-            json_decref(label);
-        }
+        add_rows(table, "standby ", standbys, "url");
+        add_rows(table, "cluster ", strcmp(name, "clusters") == 0 ? value : NULL, "name");
+        json_decref(standbys);
     }
     return table_print(table);
 }

@@ -40,7 +40,7 @@ static int read_wanted(struct call *call, struct wanted *wanted)
     if (operations && ((size_t)snprintf(wanted->list, sizeof wanted->list, "%s", operations) >=
                            sizeof wanted->list ||
                        !command_split(wanted->list, wanted->operations, OPERATIONS_MAX)))
-        return command_misused(call, "--operations: show, cleanup");
+        return command_misused(call, "--operations: show, cleanup, join");
     wanted->any = call->given[STEPS] || expires || operations;
     if (call->given[STEPS])
         wanted->narrowing.steps = call->step;

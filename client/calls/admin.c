@@ -151,14 +151,26 @@ int mcast_claim(struct mcast *handle, const char *cluster, uint64_t *reservation
     return handle_run_number(handle, call, affected, reservations, error);
 }
 
-int mcast_step_down(struct mcast *handle, struct mcast_error *error)
+static int step_down(struct mcast *handle, json_t *body, struct mcast_error *error)
 {
     struct call call = {.once = true};
     char *json = NULL;
     call_set(&call, "POST", call_read_root, error, "/v1/step-down");
+    if (body)
+        call_set_body(&call, body, "the order is", error);
     int rc = handle_run_json(handle, call, &json, error);
     free(json);
     return rc;
+}
+
+int mcast_step_down(struct mcast *handle, struct mcast_error *error)
+{
+    return step_down(handle, NULL, error);
+}
+
+int mcast_step_down_forced(struct mcast *handle, struct mcast_error *error)
+{
+    return step_down(handle, json_pack("{s:b}", "force", 1), error);
 }
 
 static struct call make_fence(const char *node, const char *reason, struct mcast_error *error)

@@ -33,12 +33,13 @@ static int read_operations(const char *const *words, unsigned *operations,
     for (; *words; words++) {
         unsigned operation = bearer_operation_parse(*words, strlen(*words));
         if (operation == 0)
-            return fault_set(error, MCAST_USAGE, "'%.40s' is no operation: show, cleanup", *words);
+            return fault_set(error, MCAST_USAGE, "'%.40s' is no operation: show, cleanup, join",
+                             *words);
         *operations |= operation;
     }
     if (*operations == 0)
         return fault_set(error, MCAST_USAGE,
-                         "a token without any operation is of no use: show, cleanup");
+                         "a token without any operation is of no use: show, cleanup, join");
     return 0;
 }
 
@@ -106,7 +107,7 @@ struct whole {
     struct bearer_scope scope;
     char id[BEARER_ID_SIZE];
     char root_key[2 * BEARER_KEY_ID_SIZE + 1];
-    const char *operations[3];
+    const char *operations[4];
     char warning[160];
 };
 
@@ -117,10 +118,10 @@ static void describe_token(struct whole *whole, const struct bearer *bearer)
     whole->scope = bearer->scope;
     bearer_id(bearer, whole->id);
     hex_write(bearer->bytes, BEARER_KEY_ID_SIZE, whole->root_key);
-    if (scope->operations & BEARER_SHOW)
-        *operation++ = bearer_operation_word(BEARER_SHOW);
-    if (scope->operations & BEARER_CLEANUP)
-        *operation++ = bearer_operation_word(BEARER_CLEANUP);
+    for (unsigned bit = 1; bit < BEARER_EVERYTHING; bit <<= 1) {
+        if (scope->operations & bit)
+            *operation++ = bearer_operation_word((enum bearer_operation)bit);
+    }
     if (scope->no_steps)
         why = "its restrictions have no step in common";
     else if (scope->operations == 0)

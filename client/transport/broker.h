@@ -101,7 +101,7 @@ enum {
     SHORT_CONNECT_MS = 300,
     SHORT_ANSWER_MS = 10000,
     LONG_CONNECT_MS = 1500,
-    ROUND_PAUSE_MS = 300, /* the longest before all are asked again: a new leader is soon found */
+    ROUND_PAUSE_MS = 200, /* the longest before all are asked again: a new leader is soon found */
     /* Nor is a stream of events awaited that says nothing, not even that it lives (each 15 s). */
     SILENCE_MS = 45000,
     CAUSE_SIZE = 160,

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "core/fabric/link.h"
 #include "core/reconcile/reconcile.h"
+#include "core/relay/relay.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -132,7 +133,9 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNREACHED:
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
-        if (wanted)
+        if (wanted && !reservation_waits(r)) /* there is time to try again */
+            retry_call(core, r, FMCALL_RESERVE, words, retry_wait(r));
+        else if (wanted)
             core_finish_reserve(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
                                 (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)
@@ -250,7 +253,10 @@ void core_call_done(struct core *core, const struct core_event *event)
         words = fmcall_outcome_word(outcome);
 
     bool about_link = true;
-    if (fmcall_is_cleanup(kind))
+    if (fmcall_is_relayed(kind)) {
+        relay_done(core, op, event);
+        about_link = false; /* as of all that is done with a job's token */
+    } else if (fmcall_is_cleanup(kind))
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE)
         reserve_done(core, op->owner, outcome, token, words);

@@ -44,9 +44,12 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     assert(calls_at_once > 0);
     uint32_t reserves = q->lanes[LANE_RESERVE].in_flight;
     uint32_t cleanups = q->lanes[LANE_CLEANUP].in_flight;
+    uint32_t relayed = q->lanes[LANE_RELAY].in_flight;
     uint32_t others = q->lanes[LANE_RELEASE].in_flight + q->lanes[LANE_CHECK].in_flight + cleanups;
-    if (reserves + others >= calls_at_once)
+    if (reserves + others + relayed >= calls_at_once)
         return LANES;
+    if (q->lanes[LANE_RELAY].first && relayed < (calls_at_once + 1) / 2)
+        return LANE_RELAY;
     if (q->lanes[LANE_RESERVE].first)
         return LANE_RESERVE;
     uint32_t kept_free = calls_at_once > 1 ? (calls_at_once + 3) / 4 : 0;

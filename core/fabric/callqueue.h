@@ -3,13 +3,14 @@
 
 #include "core/reservation/reservation.h"
 
-/* Which call to the fabric manager begins next. At most so many calls are under way; four lanes, so
+/* Which call to the fabric manager begins next. At most so many calls are under way; five lanes, so
  * that thousands of old releases never keep a starting job waiting: reserves go first, and a
  * quarter of the places is never given to anything else; releases go before mere questions.
- * Cleaning up after steps, which users ask for, has an eighth of the places and never more. Which
- * call an operation makes is decided when its turn comes, by the caller. All zero is empty. */
+ * Cleaning up after steps, which users ask for, has an eighth of the places and never more. What
+ * relayed jobs ask for goes before all, but has half of the places. Which call an operation makes
+ * is decided when its turn comes, by the caller. All zero is empty. */
 
-enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANES };
+enum lane { LANE_RESERVE, LANE_RELEASE, LANE_CHECK, LANE_CLEANUP, LANE_RELAY, LANES };
 
 struct callqueue {
     struct {

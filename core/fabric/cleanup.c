@@ -5,6 +5,7 @@
 #include "base/steppath.h"
 #include "core/act.h"
 #include "core/fabric/call_done.h"
+#include "core/relay/relay.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -171,6 +172,19 @@ bool cleanup_may_hit_name(const struct reservation *r)
     return k && k->op.call != 0 && k->sent_by_login && k->op.in_flight == FMCALL_END_STEP;
 }
 
+/* Of a relayed job no one need be asked. There are some: relay_step_is_empty was false, or they
+ * were to be ended again. */
+static void keep_known_pieces(const struct reservation *r, const struct cleanup *c)
+{
+    struct fmcall_steps steps;
+    if (!relay_list(r, &steps))
+        return;
+    cleaner_keep_pieces(r->cleaner, c, &steps);
+    if (r->cleaner->piece_count == 0)
+        cleaner_forget_pieces(r->cleaner);
+    relay_list_release(&steps);
+}
+
 static enum fmcall_kind next_call(const struct core *core, const struct reservation *r)
 {
     assert(r->cleaner);
@@ -182,6 +196,8 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
         return FMCALL_NONE;
     if (c->query)
         return FMCALL_STEPS;
+    if (c->below && !k->by_trees && !k->pieces_known)
+        keep_known_pieces(r, c);
     if (k->pieces_known)
         return k->by_trees ? FMCALL_END_TREE : FMCALL_END_STEP;
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
@@ -271,6 +287,7 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     effect->u.call.about.step = piece ? piece->step : c->step;
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.about.tree = piece->tree;
+    relay_note_cleanup(r);
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
@@ -374,12 +391,16 @@ static void call_succeeded(struct core *core, struct reservation *r, struct clea
     assert(c == r->cleaner->cleanups[0]);
     assert(fmcall_is_cleanup(kind));
     struct cleaner *k = r->cleaner;
+    if (kind == FMCALL_END_STEP)
+        relay_end_step(r, k->pieces_known ? k->pieces[k->piece].step : c->step);
     if (kind == FMCALL_STEPS)
         steps_shown(core, r, c, steps);
     else if (kind == FMCALL_END_TREE) {
         /* A tree is known by its number, which another step's may get as soon as it is free: so
          * before each that is ended, the trees of the step are listed again. */
         k->ended = k->pieces[k->piece].tree + UINT32_C(1);
+        if (r->relay)
+            relay_drop_tree(r->relay, k->pieces[k->piece].tree);
         cleaner_forget_pieces(k);
     } else if (!k->pieces_known || ++k->piece == k->piece_count)
         finish_cleanup(core, r, c);
@@ -391,11 +412,12 @@ static void query_done(struct core *core, struct reservation *r, struct cleanup 
 {
     assert(c->query);
     assert(c == r->cleaner->cleanups[0]);
-    if (steps) /* with FM_OK only */
+    if (outcome == FM_GONE)
+        steps = &cleanup_no_steps;
+    if (steps) { /* else with FM_OK only */
+        relay_learn(r, steps);
         answer_steps(core, c, r, steps);
-    else if (outcome == FM_GONE)
-        answer_steps(core, c, r, &cleanup_no_steps);
-    else
+    } else
         core_answer_waiters(core, &c->waiters, ANSWER_GIVEN_UP, r,
                             core_text(core, "the fabric manager: %s", words));
     cleaner_end(r->cleaner, c);

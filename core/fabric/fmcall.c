@@ -4,7 +4,7 @@
 static const char *const kinds[] = {
     [FMCALL_NONE] = "none",         [FMCALL_RESERVE] = "reserve", [FMCALL_CHECK] = "check",
     [FMCALL_RELEASE] = "release",   [FMCALL_STEPS] = "steps",     [FMCALL_END_STEP] = "end-step",
-    [FMCALL_END_TREE] = "end-tree",
+    [FMCALL_END_TREE] = "end-tree", [FMCALL_JOIN] = "join",       [FMCALL_LEAVE] = "leave",
 };
 
 static const char *const outcomes[] = {
@@ -35,4 +35,9 @@ const char *fmcall_outcome_word(enum fmcall_outcome outcome)
 bool fmcall_is_cleanup(enum fmcall_kind kind)
 {
     return kind == FMCALL_STEPS || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE;
+}
+
+bool fmcall_is_relayed(enum fmcall_kind kind)
+{
+    return kind == FMCALL_JOIN || kind == FMCALL_LEAVE;
 }

@@ -19,14 +19,18 @@ enum fmcall_kind {
     FMCALL_STEPS,    /* GET    /fabric/collectives/jobs/<name>: the trees of its steps */
     FMCALL_END_STEP, /* PATCH  /fabric/collectives/jobs/<name>: the trees of one step go */
     FMCALL_END_TREE, /* DELETE /fabric/collectives/multicasts/<id> */
+    /* What a relayed job asks for itself (core/relay/), under its session token. */
+    FMCALL_JOIN,  /* POST   /fabric/collectives/multicasts: a tree is made */
+    FMCALL_LEAVE, /* DELETE /fabric/collectives/multicasts/<id> */
 };
 
 /* What a call is about. */
 struct fmcall_about {
-    const char *name;    /* of the job at the fabric manager; not for END_TREE */
+    const char *name;    /* of the job at the fabric manager; not for END_TREE, JOIN, LEAVE */
     uint32_t addresses;  /* for RESERVE, as "mcastLimit" */
     const char *step;    /* for END_STEP: step_id_valid */
-    unsigned tree;       /* for END_TREE: below FMCALL_TREES */
+    unsigned tree;       /* for END_TREE and LEAVE: below FMCALL_TREES */
+    const char *body;    /* for JOIN: the request, JSON */
     struct secret token; /* the job's session token; none: the login. Not in the request. */
 };
 
@@ -36,7 +40,7 @@ enum fmcall_outcome {
     FM_OK = 1, /* 2xx, for RESERVE with a usable sessionToken, which CHECK may lack: acted */
     FM_GONE,   /* its own 404: there is no such job (for RELEASE, CHECK, STEPS and END_STEP) or tree
                 */
-    FM_EXISTS, /* 409 to RESERVE: the name is taken: not acted */
+    FM_EXISTS, /* 409 to RESERVE: the name is taken; to JOIN and LEAVE: not yet: not acted */
     FM_DENIED, /* another 4xx (403, 409 to CHECK or RELEASE, its own 404 to RESERVE), 507: a
                   definite no: not acted */
     FM_BUSY, /* 408, 425, 429, 500, 502, 503, 504, any other answer that tells nothing, a body that
@@ -50,6 +54,14 @@ enum fmcall_outcome {
     FM_NOT_ROUTED, /* 404, or 2xx to RELEASE, END_STEP and END_TREE, not in the fabric manager's own
                       form: a gateway answered, or the path is wrong: says nothing about the
                       object; may have acted, for as little is known */
+};
+
+/* What FM_OK of JOIN brings, and FM_DENIED of it. Borrowed. */
+enum { FMCALL_ROOT_SIZE = sizeof "00:00:00:00:00:00" };
+
+struct fmcall_tree {
+    uint16_t id;      /* below FMCALL_TREES */
+    const char *root; /* the NIC that is its root, as the fabric manager writes it: six groups */
 };
 
 /* What FM_OK of STEPS brings: the steps that have trees, and these. Borrowed, all of it. */
@@ -68,12 +80,15 @@ struct fmcall_steps {
                        that came twice */
 };
 
-/* "reserve", "check", "release", "steps", "end-step", "end-tree" */
+/* "reserve", "check", "release", "steps", "end-step", "end-tree", "join", "leave" */
 const char *fmcall_kind_word(enum fmcall_kind kind);
 const char *fmcall_outcome_word(enum fmcall_outcome outcome); /* "ok", "gone", … */
 
 /* STEPS, END_STEP and END_TREE. */
 bool fmcall_is_cleanup(enum fmcall_kind kind);
+
+/* JOIN and LEAVE. */
+bool fmcall_is_relayed(enum fmcall_kind kind);
 
 /* Whether the request may still be acted on, or may have been, without our knowing. */
 static inline bool fmcall_unsure(enum fmcall_outcome outcome)

@@ -119,7 +119,7 @@ static void give_up_all(struct core *core, const char *words)
     assert(core->link.state == LINK_DOWN);
     struct operation *at = core->operations;
     for (struct reservation *r; (r = operations_next(&at));) {
-        if (r->hwcoll == HWCOLL_WANTED)
+        if (reservation_waits(r))
             core_give_up(core, r, HWCOLL_UNAVAILABLE,
                          core_text(core, "the link to the fabric manager is down: %s", words));
         else

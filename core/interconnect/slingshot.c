@@ -95,6 +95,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
     struct error *why = &drawing->why;
+    const bool relayed = core_cluster_config(core, rec->cluster)->relay;
     assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
@@ -117,13 +118,15 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
     } else if (budget == BUDGET_NONE) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
-    } else if (!link_worth_waiting(&core->link)) {
+    } else if (!relayed && !link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);
     } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
+    if (relayed && rec->hwcoll == HWCOLL_WANTED)
+        rec->key = drawing->request->key;
 }
 
 static enum answer_kind draw(struct core *core, struct drawing *drawing)
@@ -148,10 +151,14 @@ static void environment(const struct core_config *config, const char *fm_url,
 {
     assert(fm_url);
     char text[FM_URL_SIZE + 64];
-    const char *job_url = config->job_url[0] != '\0' ? config->job_url : fm_url;
+    const bool relayed = reservation_relayed(r);
+    const char *job_url = relayed                      ? config->relay_url
+                          : config->job_url[0] != '\0' ? config->job_url
+                                                       : fm_url;
 
-    /* An object that a new ledger found at the fabric manager has no token we know. */
-    if (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token))
+    /* An object that a new ledger found at the fabric manager has no token we know. The tasks of a
+     * job that is relayed are all told the same, whatever comes of its reserve. */
+    if (!relayed && (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token)))
         return;
 
     (void)snprintf(text, sizeof text, "%u", r->min_nodes);
@@ -161,10 +168,10 @@ static void environment(const struct core_config *config, const char *fm_url,
     fm_name_format(text, r->cluster, r->job);
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step ? step : "0");
-    each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(r->token));
+    each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(relayed ? r->key : r->token));
     (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", job_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
-    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", config->job_ca);
+    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
 }
 
 const struct interconnect interconnect_slingshot = {

@@ -39,7 +39,7 @@ enum leader_outcome {
     LEADER_UNKNOWN, /* no answer, or one that says nothing: it may have been done, or be done yet */
     LEADER_OK,      /* done; of LEADER_CAMPAIGN: answered */
     LEADER_GONE,    /* the lease does not exist */
-    LEADER_REFUSED, /* of LEADER_TEST: not a cluster that this broker may use */
+    LEADER_REFUSED, /* of LEADER_TEST and LEADER_CAMPAIGN: not what this broker may use or lead */
 };
 
 struct leader_answer {

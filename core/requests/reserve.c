@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/interconnect/interconnect.h"
+#include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/nodeset.h"
 
@@ -72,11 +73,12 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-/* No answer waits longer than the timeout that is in force when its request comes (F21). */
+/* No answer waits longer than the timeout that is in force when its request comes (F21); a reserve
+ * behind a job that runs already has more time. */
 static void give_up_in_time(const struct core *core, struct reservation *r)
 {
     assert(r->hwcoll == HWCOLL_WANTED && r->op);
-    int64_t latest = core->now_ms + core->config.reserve_timeout_ms;
+    int64_t latest = core->now_ms + core_reserve_time(core, r);
     if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
         r->op->give_up_ms = latest;
 }
@@ -112,7 +114,7 @@ void core_launch(struct core *core, const struct core_event *event)
     }
     if (core_judge_launch(core, r) == LAUNCH_UNSAVED)
         save_launched(core, r);
-    if (r->hwcoll == HWCOLL_WANTED) /* its reserve may be refused yet, and frees its VNIs then */
+    if (reservation_waits(r)) /* its reserve may be refused yet, and frees its VNIs then */
         wait_for_outcome(core, event->ticket, r);
     else
         core_answer(core, event->ticket, ANSWER_SAME, r, NULL);
@@ -137,7 +139,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
                       "job %s of %s has a reservation (number %llu) that differs in %s: release "
                       "it first, or repeat the request unchanged",
                       r->job, r->cluster, (unsigned long long)r->number, field));
-    else if (r->hwcoll == HWCOLL_WANTED)
+    else if (reservation_waits(r))
         wait_for_outcome(core, ticket, r);
     else
         core_answer(core, ticket, ANSWER_SAME, r, core_warning(core, r));
@@ -150,9 +152,14 @@ static void create_reservation(struct core *core, uint64_t ticket,
     struct reservation *r = core_save(core, rec);
     r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
-    if (r->hwcoll == HWCOLL_WANTED) {
+    if (r->hwcoll == HWCOLL_WANTED)
         give_up_in_time(core, r);
+    if (reservation_relayed(r))
+        relay_create(r);
+    if (reservation_waits(r)) {
         core_wait(&r->op->waiters, ticket);
+    } else if (r->hwcoll == HWCOLL_WANTED) {
+        core_answer(core, ticket, ANSWER_CREATED, r, core_warning(core, r));
     } else {
         if (r->hwcoll == HWCOLL_DENIED || r->hwcoll == HWCOLL_UNAVAILABLE)
             core_trace_event(core, r, core_outcome_event(r->hwcoll),

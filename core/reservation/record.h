@@ -44,7 +44,8 @@ enum hwcoll_wish {
 enum hwcoll_state {
     HWCOLL_OFF = 1,
     HWCOLL_INELIGIBLE = 2,
-    HWCOLL_WANTED = 3, /* the intent is saved, the answer not yet known; never shown to a client */
+    HWCOLL_WANTED =
+        3, /* the intent is saved, the answer not yet known; shown of relayed jobs only */
     HWCOLL_RESERVED = 4,
     HWCOLL_DENIED = 5,
     HWCOLL_TIMEOUT = 6,
@@ -161,7 +162,8 @@ struct reservation_record {
     const char *job;     /* never NULL */
     const char *nodes;   /* node list as given, or NULL */
     struct secret token; /* the fabric manager's sessionToken, or none */
-    struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none */
+    struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none. On
+                            Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
 };
 

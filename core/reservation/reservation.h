@@ -81,6 +81,7 @@ struct reservation {
     struct operation *op;          /* NULL: nothing at the fabric manager */
     struct nodes *reported;        /* NULL: no node has reported */
     struct cleaner *cleaner;       /* NULL: no cleanup of a step was asked for */
+    struct relay *relay;           /* NULL: it is not relayed, or was loaded and has not joined */
     const char *cluster;           /* the core's own copy, shared */
     char *nodes, *reason;          /* NULL when not there */
     struct secret token, key;      /* none when not there */
@@ -125,6 +126,19 @@ static inline bool reservation_valid(const struct reservation *r)
     return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
            (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
            (r->op ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
+}
+
+/* The job makes its trees through this broker, with its key as the token, which it was given before
+ * the fabric manager had answered (core/relay/, B9). */
+static inline bool reservation_relayed(const struct reservation *r)
+{
+    return r->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(r->key);
+}
+
+/* Whether requests wait for what comes of its reserve. */
+static inline bool reservation_waits(const struct reservation *r)
+{
+    return r->hwcoll == HWCOLL_WANTED && (!reservation_relayed(r) || r->wish == WISH_REQUIRED);
 }
 
 /* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */

@@ -16,7 +16,7 @@
 /* STEPS, RELEASE and the like concern something that existed, and may be gone. */
 static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session, int status)
 {
-    const bool tree = kind == FMCALL_END_TREE;
+    const bool tree = kind == FMCALL_END_TREE, relayed = fmcall_is_relayed(kind);
     if (status >= 200 && status <= 299)
         return FM_OK;
     if (session && (status == 401 || status == 403))
@@ -29,7 +29,7 @@ static enum fmcall_outcome outcome_of_status(enum fmcall_kind kind, bool session
     case 404:
         return kind == FMCALL_NONE || kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
     case 409: /* of trees: "not now", libfabric retries until it is over */
-        return kind == FMCALL_RESERVE            ? FM_EXISTS
+        return kind == FMCALL_RESERVE || relayed ? FM_EXISTS
                : tree || kind == FMCALL_END_STEP ? FM_BUSY
                                                  : FM_DENIED;
     case 408: /* these three mean "retry later", nothing about the job */
@@ -127,6 +127,15 @@ static void describe_by_server_text(const struct answer *answer)
         (void)snprintf(answer->words, DECODE_WORDS_SIZE, "HTTP %d", answer->status);
 }
 
+/* libfabric reads what stands before the first colon. */
+static void describe_denial(const struct answer *answer)
+{
+    char text[WORDS_MAX + 1];
+    server_text(text, answer);
+    if (text[0] != '\0') /* else the status stands there */
+        (void)snprintf(answer->words, DECODE_WORDS_SIZE, "%s", text);
+}
+
 static bool is_error_document(const struct answer *answer)
 {
     const char *kind = text_of(answer, "documentKind");
@@ -163,7 +172,8 @@ static bool is_own_success(const struct answer *answer)
 
 static bool is_removal(enum fmcall_kind kind)
 {
-    return kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE;
+    return kind == FMCALL_RELEASE || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE ||
+           kind == FMCALL_LEAVE;
 }
 
 /* The beginning of a text; of a page its title, because a page may quote the request. */
@@ -239,12 +249,40 @@ static enum fmcall_outcome decode_steps(struct decoded *out, const struct answer
     return FM_OK;
 }
 
+/* Six groups of two digits. */
+static bool is_root(const char *text)
+{
+    if (!text || strlen(text) != FMCALL_ROOT_SIZE - 1)
+        return false;
+    for (int i = 0; i < FMCALL_ROOT_SIZE - 1; i++) {
+        if (i % 3 == 2 ? text[i] != ':' : !isxdigit((unsigned char)text[i]))
+            return false;
+    }
+    return true;
+}
+
+/* Without a root libfabric crashes, with three groups it uses the wrong one. */
+static enum fmcall_outcome decode_tree(struct decoded *out, const struct answer *answer)
+{
+    const json_t *id = json_object_get(answer->object, "mcastID");
+    const char *root = text_of(answer, "hwRoot");
+    const json_int_t number = json_integer_value(id);
+    if (!json_is_integer(id) || number < 0 || number >= FMCALL_TREES || !is_root(root)) {
+        describe(answer, "no mcastID below %d with a hwRoot of six groups", FMCALL_TREES);
+        return FM_BUSY;
+    }
+    memcpy(out->root, root, sizeof out->root);
+    out->tree = (struct fmcall_tree){(uint16_t)number, out->root};
+    return FM_OK;
+}
+
 void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int status,
                  const char *body, size_t length, const struct secrets *secrets)
 {
     out->outcome = outcome_of_status(kind, session, status);
     out->token[0] = '\0';
     out->steps = NULL;
+    out->tree = (struct fmcall_tree){0};
     (void)snprintf(out->words, sizeof out->words, "HTTP %d", status);
 
     const struct answer answer = answer_of(status, body, length, secrets, out->words);
@@ -254,8 +292,12 @@ void decode_call(struct decoded *out, enum fmcall_kind kind, bool session, int s
         kind == FMCALL_CHECK && answer.object && !json_object_get(answer.object, "sessionToken");
     if (is_foreign_404(&answer) || (removed && !is_own_success(&answer)))
         out->outcome = describe_not_routed(&answer);
+    else if (!ok && kind == FMCALL_JOIN)
+        describe_denial(&answer);
     else if (!ok)
         describe_by_server_text(&answer);
+    else if (kind == FMCALL_JOIN)
+        out->outcome = decode_tree(out, &answer);
     else if (kind == FMCALL_STEPS)
         out->outcome = decode_steps(out, &answer);
     else if (!removed && !tokenless)

@@ -23,15 +23,19 @@ struct decoded {
                                   decoded_release wipes it. */
     char words[DECODE_WORDS_SIZE]; /* a clean line: "HTTP 507: 02: no addresses left"; no secret */
     struct fmcall_steps *steps;    /* for FM_OK of STEPS, else NULL; owned */
+    struct fmcall_tree tree;       /* for FM_OK of JOIN; else its root is NULL */
+    char root[FMCALL_ROOT_SIZE];   /* … which is this */
 };
 
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
- * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read. 404 is
- * FM_NOT_ROUTED unless the body is the fabric manager's own error document, a JSON object whose
- * "statusCode" is 404 and whose "documentKind" names an ErrorResponse: what a gateway says in its
- * place tells nothing about a job. So is a 2xx to RELEASE, END_STEP and END_TREE whose body is
- * neither blank nor {} nor an object with a member of the fabric manager's documents.
- * session: the call was made with a job's session token, which 401 and 403 then refer to.
+ * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read, FM_OK of
+ * JOIN a tree as libfabric takes it. To JOIN, words are what the fabric manager says, without "HTTP
+ * 507: " before it. 404 is FM_NOT_ROUTED unless the body is the fabric manager's own error
+ * document, a JSON object whose "statusCode" is 404 and whose "documentKind" names an
+ * ErrorResponse: what a gateway says in its place tells nothing about a job. So is a 2xx to
+ * RELEASE, END_STEP, END_TREE and LEAVE whose body is neither blank nor {} nor an object with a
+ * member of the fabric manager's documents. session: the call was made with a job's session token,
+ * which 401 and 403 then refer to.
  *
  * Secrets of the request and every sessionToken of the body are blanked (secrets.h) in the server's
  * text; with too many of them, the text is dropped. */

@@ -16,7 +16,9 @@ static char *url_of(const char *base, enum fmcall_kind kind, const struct fmcall
 {
     if (kind == FMCALL_RESERVE)
         return memory_format("%s%s", base, jobs_path);
-    if (kind == FMCALL_END_TREE)
+    if (kind == FMCALL_JOIN)
+        return memory_format("%s%s", base, trees_path);
+    if (kind == FMCALL_END_TREE || kind == FMCALL_LEAVE)
         return memory_format("%s%s/%u", base, trees_path, about->tree);
     char *escaped = memory_must(curl_easy_escape(NULL, about->name, 0));
     char *url = memory_format("%s%s/%s", base, jobs_path, escaped);
@@ -28,6 +30,8 @@ static char *url_of(const char *base, enum fmcall_kind kind, const struct fmcall
 static char *body_of(enum fmcall_kind kind, const struct fmcall_about *about)
 {
     json_t *body = NULL;
+    if (kind == FMCALL_JOIN)
+        return memory_text(about->body);
     if (kind == FMCALL_RESERVE)
         body = json_pack("{s:s, s:I}", "jobID", about->name, "mcastLimit",
                          (json_int_t)about->addresses);
@@ -45,7 +49,8 @@ struct request request_call(const char *base, enum fmcall_kind kind,
 {
     static const char *const methods[] = {
         [FMCALL_RESERVE] = "POST", [FMCALL_CHECK] = "GET",      [FMCALL_RELEASE] = "DELETE",
-        [FMCALL_STEPS] = "GET",    [FMCALL_END_STEP] = "PATCH", [FMCALL_END_TREE] = "DELETE"};
+        [FMCALL_STEPS] = "GET",    [FMCALL_END_STEP] = "PATCH", [FMCALL_END_TREE] = "DELETE",
+        [FMCALL_JOIN] = "POST",    [FMCALL_LEAVE] = "DELETE"};
     assert(kind != FMCALL_NONE);
     return (struct request){
         .method = methods[kind],

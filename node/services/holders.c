@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/services/holders.h"
 
+#include "base/text.h"
+
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,10 +41,7 @@ static void read_name(const char *process, char out[NAME_SIZE])
     if (!file || !fgets(out, NAME_SIZE, file))
         snprintf(out, NAME_SIZE, "?");
     out[strcspn(out, "\n")] = '\0';
-    for (char *at = out; *at; at++) {
-        if (*at < ' ' || *at > '~')
-            *at = '?';
-    }
+    text_make_printable(out);
     if (file)
         fclose(file);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "state/etcd/changes.h"
-
 #include "base/memory.h"
+#include "state/etcd/leading.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -112,90 +111,85 @@ static void collapse(struct list *list)
     list->count = left;
 }
 
-void changes_put(struct wire *out, const char *prefix, const struct recordjson *json,
-                 const struct record *record)
+json_t *changes_put(const char *prefix, const struct recordjson *json, const struct record *record)
 {
     const struct key key = key_of(prefix, record);
     json_t *object = memory_must(recordjson_write(json, record));
     char *value = memory_must(json_dumps(object, JSON_COMPACT));
-    wire_put(out, &key, value, strlen(value), 0);
+    json_t *put = wire_put(&key, value, strlen(value), 0);
     free(value);
     json_decref(object);
+    return put;
 }
 
-static void write_change(struct wire *out, const char *prefix, const struct recordjson *json,
-                         const struct change *one)
+static struct key key_from(const char *text)
 {
-    struct key key = {.length = strlen(one->key)}, end = {0};
-    memcpy(key.text, one->key, key.length);
-    out->separate = false;
-    if (one->put) {
-        changes_put(out, prefix, json, one->put);
-    } else if (one->end) {
-        end.length = strlen(one->end);
-        memcpy(end.text, one->end, end.length);
-        wire_delete(out, &key, &end);
-    } else {
-        wire_delete(out, &key, NULL);
-    }
+    struct key key = {.length = strlen(text)};
+    memcpy(key.text, text, key.length);
+    return key;
 }
 
-void changes_init(struct changes *changes, const char *prefix, const struct recordjson *json,
-                  const struct batch *batch)
+static json_t *operation_of(const char *prefix, const struct recordjson *json,
+                            const struct change *one)
+{
+    if (one->put)
+        return changes_put(prefix, json, one->put);
+    const struct key key = key_from(one->key), end = key_from(one->end ? one->end : "");
+    return wire_delete(&key, one->end ? &end : NULL);
+}
+
+json_t *changes_of(const char *prefix, const struct recordjson *json, const struct batch *batch)
 {
     struct list list = {.prefix = prefix};
+    json_t *operations = memory_must(json_array());
     assert(batch->count > 0);
     for (const struct batch_entry *entry = batch->first; entry; entry = entry->next)
         add_record(&list, &entry->record);
     collapse(&list);
-    *changes = (struct changes){.count = list.count};
-    changes->ends = memory_zeroed(list.count * sizeof *changes->ends);
-    wire_start(&changes->wire);
     for (size_t i = 0; i < list.count; i++) {
-        write_change(&changes->wire, prefix, json, &list.all[i]);
-        changes->ends[i] = (size_t)ftell(changes->wire.out);
+        wire_add(operations, operation_of(prefix, json, &list.all[i]));
         free_change(&list.all[i]);
     }
-    wire_finish(&changes->wire);
     free(list.all);
-}
-
-void changes_release(struct changes *changes)
-{
-    wire_release(&changes->wire);
-    free(changes->ends);
-    *changes = (struct changes){0};
+    return operations;
 }
 
 /* ---- transactions ---- */
 
-static size_t begin_of(const struct changes *changes, size_t at)
+/* Of its text: its members are base64. */
+static size_t size_of(json_t *operation)
 {
-    assert(at <= changes->count);
-    return at == 0 ? 0 : changes->ends[at - 1];
+    enum { REST = sizeof "{'request_delete_range':{'key':'','range_end':''}}," };
+    size_t size = REST;
+    const char *name;
+    json_t *member;
+    json_object_foreach(json_object_iter_value(json_object_iter(operation)), name, member) size +=
+        json_string_length(member);
+    return size;
 }
 
-size_t changes_fitting(const struct changes *changes, size_t from, size_t bytes)
+size_t changes_fitting(const json_t *changes, size_t from, size_t bytes)
 {
-    size_t count = 1;
-    assert(from < changes->count);
-    while (from + count < changes->count && count < CHANGES_MAX &&
-           changes->ends[from + count] - begin_of(changes, from) <= bytes)
-        count++;
+    size_t count = 0, size = 0;
+    assert(from < json_array_size(changes));
+    for (; count < CHANGES_MAX && from + count < json_array_size(changes); count++) {
+        size += size_of(json_array_get(changes, from + count));
+        if (count > 0 && size > bytes)
+            break;
+    }
     return count;
 }
 
-void changes_write(const struct changes *changes, size_t from, size_t count, struct wire *out)
+json_t *changes_grouped(const json_t *changes, size_t from, size_t count)
 {
-    assert(count > 0 && count <= CHANGES_MAX && from + count <= changes->count);
-    const bool grouped = count > CHANGES_GROUP;
+    json_t *all = memory_must(json_array()), *group = all;
+    assert(count > 0 && count <= CHANGES_MAX && from + count <= json_array_size(changes));
     for (size_t i = 0; i < count; i++) {
-        const size_t begin = begin_of(changes, from + i), end = changes->ends[from + i];
-        if (grouped && i % CHANGES_GROUP == 0)
-            wire_list(out, "%s{\"request_txn\":{\"success\":[", out->separate ? "," : "");
-        wire_add(out, "%s%.*s", out->separate ? "," : "", (int)(end - begin),
-                 changes->wire.text + begin);
-        if (grouped && (i % CHANGES_GROUP == CHANGES_GROUP - 1 || i == count - 1))
-            wire_add(out, "]}}");
+        if (count > CHANGES_GROUP && i % CHANGES_GROUP == 0) {
+            group = memory_must(json_array());
+            wire_add(all, json_pack("{s:{s:o}}", "request_txn", "success", group));
+        }
+        wire_add(group, json_incref(json_array_get(changes, from + i)));
     }
+    return all;
 }

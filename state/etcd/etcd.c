@@ -86,11 +86,49 @@ static int read_access(const struct etcd_options *options, struct gateway_access
                : 0;
 }
 
+/* Without an advertise or a host in UTF-8: without it. */
+static int describe(struct etcd *etcd, const struct etcd_options *options, struct error *err)
+{
+    char host[65] = "";
+    const char *text = options->configuration ? options->configuration : "";
+    struct chain digest = etcd->digesting;
+    const int code = chain_add(&digest, (const unsigned char *)text, strlen(text), err);
+    if (code < 0)
+        return code;
+    if (options->configuration)
+        hex_write(digest.mac, sizeof etcd->configuration / 2, etcd->configuration);
+    chain_wipe(&digest);
+    (void)gethostname(host, sizeof host - 1);
+    json_t *claim = memory_must(json_object());
+    (void)json_object_set_new(claim, "url", json_string(options->advertise));
+    (void)json_object_set_new(claim, "host", json_string(host));
+    (void)json_object_set_new(claim, "version", json_string(options->version));
+    (void)json_object_set_new(claim, "configuration", json_string(etcd->configuration));
+    json_t *fabric = memory_must(json_array());
+    for (size_t i = 0; i < options->fabric_count; i++) {
+        const char *scheme = strstr(options->fabric[i], "://");
+        (void)json_array_append_new(fabric, json_string(scheme ? scheme + 3 : options->fabric[i]));
+    }
+    free(etcd->next_fabric);
+    free(etcd->next_claim);
+    etcd->next_fabric = memory_must(json_dumps(fabric, JSON_COMPACT));
+    json_decref(fabric);
+    etcd->next_claim = memory_must(json_dumps(claim, JSON_COMPACT));
+    json_decref(claim);
+    return 0;
+}
+
+const char *etcd_configuration(const struct etcd *etcd)
+{
+    return etcd->configuration;
+}
+
 int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct error *err)
 {
     struct gateway_access *access = memory_zeroed(sizeof *access);
     access->holders = 1;
-    const int code = read_access(options, access, err);
+    int code = read_access(options, access, err);
+    code = code ? code : describe(etcd, options, err);
     pthread_mutex_lock(&etcd->lock);
     struct gateway_access *useless = code ? access : etcd->access;
     if (code == 0)
@@ -103,10 +141,8 @@ int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct er
 /* ---- requests ---- */
 
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
-                               struct wire *wire, size_t answer_max, int64_t timeout_ms)
+                               const char *body, size_t answer_max, int64_t timeout_ms)
 {
-    if (wire->out)
-        wire_finish(wire);
     pthread_mutex_lock(&etcd->lock);
     if (gateway->access != etcd->access) {
         struct gateway_access *old = gateway->access;
@@ -116,8 +152,7 @@ struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const
     }
     pthread_mutex_unlock(&etcd->lock);
     return gateway_post(gateway, &(struct gateway_request){.path = path,
-                                                           .body = wire->text,
-                                                           .length = wire->length,
+                                                           .body = body,
                                                            .answer_max = answer_max,
                                                            .timeout_ms = timeout_ms});
 }
@@ -153,6 +188,13 @@ void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms)
     etcd->asked = true;
     etcd->ask = *ask;
     etcd->try_ms = try_ms;
+    if (etcd->next_claim) {
+        free(etcd->claim);
+        free(etcd->fabric);
+        etcd->claim = etcd->next_claim;
+        etcd->fabric = etcd->next_fabric;
+        etcd->next_claim = etcd->next_fabric = NULL;
+    }
     worker_wake(&etcd->worker);
 }
 
@@ -189,6 +231,8 @@ static int read_key(struct etcd *etcd, const char *path, struct error *err)
     code = sealing_init(&etcd->sealing, etcd->name, path, &key, err);
     if (code == 0)
         code = keybytes_id("mcastd seal key id", key.bytes, id, err);
+    if (code == 0)
+        code = chain_key(&etcd->digesting, key.bytes, "mcastd configuration", NULL, 0, err);
     seal_key_wipe(&key);
     if (code == 0)
         hex_write(id, sizeof id, etcd->key_id);
@@ -208,18 +252,6 @@ static int check_prefix(const char *prefix, struct error *err)
                                  KEY_PREFIX_MAX);
 }
 
-static char *claim_of(const char *advertise)
-{
-    char host[256] = "";
-    (void)gethostname(host, sizeof host - 1);
-    json_t *claim = memory_must(json_object());
-    (void)json_object_set_new(claim, "url", json_string(advertise)); /* without it if no UTF-8 */
-    (void)json_object_set_new(claim, "host", json_string(host));
-    char *text = memory_must(json_dumps(claim, JSON_COMPACT));
-    json_decref(claim);
-    return text;
-}
-
 struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
 {
     struct etcd *etcd = memory_zeroed(sizeof *etcd);
@@ -228,10 +260,12 @@ struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
         (void)memory_must(NULL);
     etcd->prefix = memory_text(options->prefix);
     etcd->name = memory_format("the ledger %s in etcd", options->prefix);
-    etcd->claim = claim_of(options->advertise);
     etcd->lease_ms = options->lease_ms;
+    etcd->waits = options->configuration != NULL;
+    etcd->accepts = options->accepts;
+    etcd->seen_file = options->state_path ? memory_format("%s.seen", options->state_path) : NULL;
     if (check_prefix(options->prefix, err) == 0 && read_key(etcd, options->key_file, err) == 0 &&
-        etcd_change(etcd, options, err) == 0 &&
+        etcd_change(etcd, options, err) == 0 && identity_recall(etcd, err) == 0 &&
         worker_start(&etcd->worker, "leadership", run, etcd, err) == 0)
         return etcd;
     etcd_close(etcd);
@@ -243,6 +277,7 @@ void etcd_close(struct etcd *etcd)
     if (!etcd)
         return;
     worker_stop(&etcd->worker);
+    (void)etcd_remember(etcd, &(struct error){0});
     etcd_release_gateway(etcd, &etcd->gateway);
     drop_access(etcd->access);
     sealing_release(&etcd->sealing);
@@ -250,6 +285,11 @@ void etcd_close(struct etcd *etcd)
     free(etcd->prefix);
     free(etcd->name);
     free(etcd->claim);
+    free(etcd->next_claim);
+    free(etcd->fabric);
+    free(etcd->next_fabric);
+    free(etcd->seen_file);
+    chain_wipe(&etcd->digesting);
     free(etcd);
     curl_global_cleanup();
 }

@@ -2,6 +2,8 @@
 #include "state/etcd/gateway.h"
 
 #include "base/memory.h"
+#include "base/text.h"
+#include "state/plainjson.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -11,7 +13,7 @@
 
 enum {
     LOGIN_ANSWER_MAX = 64 * 1024,
-    WORDS_SIZE = ERROR_TEXT_SIZE / 2,
+    WORDS_MAX = ERROR_TEXT_SIZE / 2, /* from outside, in a sentence */
     HTTP_OK = 200,
     HTTP_UNAUTHORIZED = 401,
     RPC_UNAUTHENTICATED = 16, /* grpc's number, as those in refusals */
@@ -100,7 +102,6 @@ static CURLcode perform(struct gateway *gateway, const struct gateway_request *r
     gateway->words[0] = '\0';
     SET(CURLOPT_URL, url);
     SET(CURLOPT_HTTPHEADER, headers);
-    SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
     SET(CURLOPT_POSTFIELDS, request->body);
     SET(CURLOPT_TIMEOUT_MS, (long)request->timeout_ms);
     SET(CURLOPT_CONNECTTIMEOUT_MS, (long)request->timeout_ms);
@@ -144,15 +145,6 @@ static enum gateway_end end_of(json_int_t rpc, const char *words)
     return GATEWAY_UNKNOWN;
 }
 
-/* Text from outside, for a log. */
-static void copy_words(char out[static WORDS_SIZE], const char *text)
-{
-    size_t length = 0;
-    for (; length < WORDS_SIZE - 1 && text[length] != '\0'; length++)
-        out[length] = text[length] < ' ' || text[length] > '~' ? '?' : text[length];
-    out[length] = '\0';
-}
-
 /* {"error":"words","code":N}, or as a stream's {"error":{"message":"words","grpc_code":N}}; of etcd
  * 3.6 {"message":"words","code":N}, or that as "error". */
 static bool read_error(json_t *body, json_int_t *rpc, const char **words)
@@ -172,19 +164,17 @@ static bool read_error(json_t *body, json_int_t *rpc, const char **words)
 static void read_answer(struct gateway *gateway, long status, struct gateway_reply *reply)
 {
     const char *words;
-    char clean[WORDS_SIZE];
     json_int_t rpc;
-    json_t *body = json_loadb(gateway->length > 0 ? gateway->answer : "", gateway->length,
-                              JSON_REJECT_DUPLICATES, NULL);
-    if (!json_is_object(body)) {
+    json_t *body = plainjson_load(gateway->length > 0 ? gateway->answer : "", gateway->length);
+    if (!body) {
         (void)error_set(&reply->error, ERROR_IO,
                         "%s answers with HTTP status %ld and no JSON object: check that it is the "
                         "client URL of an etcd of version 3.4 or newer",
                         reply->asked, status);
     } else if (read_error(body, &rpc, &words)) {
         reply->end = end_of(rpc, words);
-        copy_words(clean, words);
-        (void)error_set(&reply->error, ERROR_IO, "%s answers: %s", reply->asked, clean);
+        (void)error_set(&reply->error, ERROR_IO, "%s answers: %.*s", reply->asked, WORDS_MAX,
+                        words);
     } else if (status != HTTP_OK) {
         (void)error_set(&reply->error, ERROR_IO, "%s answers with HTTP status %ld", reply->asked,
                         status);
@@ -204,16 +194,15 @@ static bool ask(struct gateway *gateway, const struct gateway_request *request, 
     reply->asked = gateway->access->endpoints[gateway->at];
     const CURLcode code = perform(gateway, request, login);
     (void)curl_easy_getinfo(gateway->easy, CURLINFO_RESPONSE_CODE, &status);
-    if (code == CURLE_OK) {
+    reply->too_long = code == CURLE_WRITE_ERROR;
+    if (code == CURLE_OK)
         read_answer(gateway, status, reply);
-    } else {
-        char clean[WORDS_SIZE];
-        reply->too_long = code == CURLE_WRITE_ERROR;
-        copy_words(clean, reply->too_long             ? "its answer is too long"
-                          : gateway->words[0] != '\0' ? gateway->words
-                                                      : curl_easy_strerror(code));
-        (void)error_set(&reply->error, ERROR_IO, "no answer from %s: %s", reply->asked, clean);
-    }
+    else
+        (void)error_set(&reply->error, ERROR_IO, "no answer from %s: %.*s", reply->asked, WORDS_MAX,
+                        reply->too_long             ? "its answer is too long"
+                        : gateway->words[0] != '\0' ? gateway->words
+                                                    : curl_easy_strerror(code));
+    text_make_printable(reply->error.text);
     if (login && gateway->length > 0)
         explicit_bzero(gateway->answer, gateway->length);
     return code == CURLE_OK && status == HTTP_UNAUTHORIZED;
@@ -242,7 +231,6 @@ static bool log_in(struct gateway *gateway, int64_t timeout_ms, struct gateway_r
     json_decref(login);
     const struct gateway_request request = {.path = "/v3/auth/authenticate",
                                             .body = body,
-                                            .length = strlen(body),
                                             .answer_max = LOGIN_ANSWER_MAX,
                                             .timeout_ms = timeout_ms};
     (void)ask(gateway, &request, true, reply);

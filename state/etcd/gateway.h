@@ -59,9 +59,8 @@ void gateway_use(struct gateway *gateway, struct gateway_access *access);
 void gateway_release(struct gateway *gateway);
 
 struct gateway_request {
-    const char *path; /* "/v3/kv/txn" */
-    const char *body; /* JSON */
-    size_t length;
+    const char *path;  /* "/v3/kv/txn" */
+    const char *body;  /* JSON */
     size_t answer_max; /* a longer answer is GATEWAY_UNKNOWN */
     int64_t timeout_ms;
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/keys.h"
 
+#include "base/text.h"
 #include "state/columns.h"
 
 #include <assert.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 
 const char *const key_names[KEY_NAMES] = {
-    "/cleanup/", "/counters", "/event/",       "/facts",     "/founded", "/leader", "/ledger",
-    "/node/",    "/redo/",    "/reservation/", "/root-keys", "/seq",     "/sum/",
+    "/broker/", "/cleanup/", "/counters", "/event/",       "/facts",     "/founded", "/leader",
+    "/ledger",  "/node/",    "/redo/",    "/reservation/", "/root-keys", "/seq",     "/sum/",
 };
 
 static const char *const kinds[RECORD_KINDS] = {
@@ -46,10 +47,30 @@ struct key key_named(const char *prefix, const char *name)
     return format("%s%s", prefix, name);
 }
 
+struct key key_broker(const char *prefix, uint64_t lease)
+{
+    return format("%s/broker/%016" PRIx64, prefix, lease);
+}
+
 struct key key_first(const char *prefix, enum record_kind kind)
 {
     assert(kinds[kind]);
     return key_named(prefix, kinds[kind]);
+}
+
+struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number)
+{
+    return format("%s%s%016" PRIx64, prefix, kinds[kind], number);
+}
+
+bool key_number(const char *prefix, enum record_kind kind, const struct key *key, uint64_t *out)
+{
+    char digits[17] = "";
+    const size_t before = key_first(prefix, kind).length;
+    if (key->length < before + sizeof digits - 1)
+        return false;
+    memcpy(digits, key->text + before, sizeof digits - 1);
+    return text_number(digits, 16, INT64_MAX, out);
 }
 
 struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number)
@@ -64,9 +85,9 @@ struct key key_of(const char *prefix, const struct record *record)
     assert(name);
     switch (record->kind) {
     case RECORD_RESERVATION:
-        return format("%s%s%016" PRIx64, prefix, name, record->u.reservation.number);
+        return key_numbered(prefix, record->kind, record->u.reservation.number);
     case RECORD_EVENT:
-        return format("%s%s%016" PRIx64, prefix, name, record->u.event.seq);
+        return key_numbered(prefix, record->kind, record->u.event.seq);
     case RECORD_NODE:
         return format("%s%s%016" PRIx64 "/%s", prefix, name, record->u.node.number,
                       record->u.node.node);

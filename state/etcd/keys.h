@@ -3,6 +3,7 @@
 
 #include "core/reservation/record.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,12 @@ struct key key_of(const char *prefix, const struct record *record);
 /* The key of a kind that is there once; of other kinds, what all their keys begin with. */
 struct key key_first(const char *prefix, enum record_kind kind);
 
+/* The first key that a record of this number, or of a reservation of this number, can have. */
+struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number);
+
+/* The number in such a key. False: there is none. */
+bool key_number(const char *prefix, enum record_kind kind, const struct key *key, uint64_t *out);
+
 /* What belongs to the reservation is between this and key_end. */
 struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t number);
 
@@ -32,6 +39,9 @@ struct key key_belonging(const char *prefix, enum record_kind kind, uint64_t num
  * else of key alone. */
 struct key key_end(const struct key *key);
 
+/* Of the broker that has this lease, while it waits to lead. */
+struct key key_broker(const char *prefix, uint64_t lease);
+
 /* All names below a prefix, ascending; KEY_NAMES of them. One that ends with '/' is a range. */
-enum { KEY_NAMES = 13 };
+enum { KEY_NAMES = 14 };
 extern const char *const key_names[KEY_NAMES];

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/etcd/leading.h"
 
+#include "state/plainjson.h"
+
 #include <assert.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { PAGE_ANSWER_MAX = 64 << 20, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
+enum { PAGE_ANSWER_MAX = 64 << 20, PAGES_AHEAD = 4, LOOK_PAUSE_MS = 50, COPY_TIMEOUT_MS = 20000 };
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
@@ -31,15 +34,14 @@ static bool same_cluster(struct leading *leading, const json_t *body)
     return cluster && strcmp(cluster, leading->cluster) == 0;
 }
 
-int leading_read(struct leading *leading, const char *path, struct wire *wire, json_t **body,
+int leading_read(struct leading *leading, const char *path, json_t *request, json_t **body,
                  struct error *err)
 {
     struct gateway_reply reply = {0};
     *body = NULL;
     if (leading_is_copy(leading))
         atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
-    int code = leading_retry(leading, path, wire, PAGE_ANSWER_MAX, &reply, err);
-    wire_release(wire);
+    int code = leading_retry(leading, path, request, PAGE_ANSWER_MAX, &reply, err);
     if (code < 0)
         return code;
     *body = reply.body;
@@ -58,27 +60,40 @@ int leading_read(struct leading *leading, const char *path, struct wire *wire, j
     return reply.too_long && leading->limit > 1 ? 1 : err->code;
 }
 
+/* That it is the right one; or, when that is to be accepted, what its key is to say. */
+static int check_identity(struct leading *leading, const json_t *body, struct error *err)
+{
+    struct etcd *etcd = leading->etcd;
+    struct wire_kv ledger;
+    if (!etcd->accepts)
+        return etcd_check(etcd, body, 0, false, err);
+    free(leading->amended);
+    leading->amended = NULL;
+    if (etcd->doubt.code && wire_kv(wire_ranged(body, 0), 0, &ledger) == 1) {
+        leading->amended = identity_amended(etcd, &ledger, etcd->doubt.code == ERROR_REFUSED);
+        free(ledger.value);
+    }
+    return 0;
+}
+
 /* The identity again, for what may have come since the test. */
 static int look_once(struct leading *leading, struct error *err)
 {
     const char *prefix = leading->etcd->prefix;
     const struct key leader = key_named(prefix, "/leader");
     const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
-    struct wire wire;
-    wire_start(&wire);
-    wire_list(&wire, "{\"compare\":[");
+    json_t *guard = json_array(), *looks = etcd_look(leading->etcd);
     if (!leading_is_copy(leading))
-        wire_if_created(&wire, &leader, NULL, leading->guard.revision);
-    wire_list(&wire, "],\"success\":[");
-    etcd_look(leading->etcd, &wire);
+        wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
-        wire_range(&wire, &key, NULL, 1);
+        wire_add(looks, wire_range(&key, NULL, 1));
     }
-    wire_any(&wire, &redo, &redo_end);
-    wire_any(&wire, &leader, NULL);
-    wire_add(&wire, "]}");
-    int code = leading_read(leading, "/v3/kv/txn", &wire, &leading->page.body, err);
+    wire_add(looks, wire_any(&redo, &redo_end));
+    wire_add(looks, wire_any(&leader, NULL));
+    int code = leading_read(leading, "/v3/kv/txn",
+                            json_pack("{s:o,s:o}", "compare", guard, "success", looks),
+                            &leading->page.body, err);
     const json_t *body = leading->page.body;
     if (code != 0)
         return code < 0 ? code : ERROR_IO;
@@ -90,6 +105,8 @@ static int look_once(struct leading *leading, struct error *err)
         code = leading_is_copy(leading)
                    ? error_set(err, ERROR_NOT_FOUND, "%s is not there yet", leading->etcd->name)
                    : error_set(err, ERROR_CORRUPT, "its key \"ledger\" is missing");
+    if (code == 0 && !leading_is_copy(leading))
+        code = check_identity(leading, body, err);
     if (code == 0 && !wire_number(json_object_get(body, "header"), "revision", &leading->revision))
         code = error_set(err, ERROR_IO, "etcd does not tell its revision");
     return code;
@@ -101,7 +118,7 @@ static bool there(const struct leading *leading, size_t at)
     struct wire_kv kv;
     if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
         return false;
-    wire_kv_release(&kv);
+    free(kv.value);
     return true;
 }
 
@@ -150,19 +167,12 @@ static bool is_whole(const struct page *page)
 
 static int fetch_page(struct leading *leading, struct error *err)
 {
-    const struct key first = key_first(leading->etcd->prefix, paged[leading->at]);
-    const struct key end = key_end(&first);
     int code;
     do {
-        struct wire wire;
-        wire_start(&wire);
-        wire_list(&wire, "{");
-        wire_bytes(&wire, "key", leading->from.text, leading->from.length);
-        wire_add(&wire, ",");
-        wire_bytes(&wire, "range_end", end.text, end.length);
-        wire_add(&wire, ",\"limit\":\"%u\",\"revision\":\"%" PRIu64 "\"}", leading->limit,
-                 leading->revision);
-        code = leading_read(leading, "/v3/kv/range", &wire, &leading->page.body, err);
+        json_t *request = json_pack("{s:o,s:o,s:i,s:I}", "key", wire_key(&leading->from),
+                                    "range_end", wire_key(&leading->until), "limit", leading->limit,
+                                    "revision", (json_int_t)leading->revision);
+        code = leading_read(leading, "/v3/kv/range", request, &leading->page.body, err);
         leading->limit = code == 1 ? leading->limit / 2 : leading->limit;
     } while (code == 1);
     leading->page.more = json_is_true(json_object_get(leading->page.body, "more"));
@@ -215,13 +225,13 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
                    store_each_fn *each, void *arg, struct error *err)
 {
     struct record record;
-    json_t *object = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
+    json_t *object = plainjson_load(kv->value, kv->value_length);
     int code = recordjson_read(&leading->json, kind, object, &record, err);
     json_decref(object);
     if (code < 0)
         return code;
     const struct key key = key_of(leading->etcd->prefix, &record);
-    if (key.length != kv->key_length || memcmp(key.text, kv->key, key.length) != 0)
+    if (key.length != kv->key.length || memcmp(key.text, kv->key.text, key.length) != 0)
         return error_set(err, ERROR_CORRUPT, "%s with the key of another one",
                          record_columns[kind].word);
     code = check_counted(leading, &record, err);
@@ -235,7 +245,7 @@ static int deliver_all(struct leading *leading, enum record_kind kind, const jso
     int code = 0, found = 0;
     for (size_t at = 0; code == 0 && (found = wire_kv(range, at, &kv)) == 1; at++) {
         code = deliver(leading, kind, &kv, each, arg, err);
-        wire_kv_release(&kv);
+        free(kv.value);
     }
     if (found < 0)
         code = error_set(err, ERROR_IO, "an answer of etcd lacks what was asked for");
@@ -257,22 +267,48 @@ static int deliver_first(struct leading *leading, const json_t *body, store_each
     return code;
 }
 
+/* Before which number the page after this one ends at the latest; 0: before none. etcd counts each
+ * key of the range that it is asked for: were that all that is left, the pages of a large ledger
+ * would cost it more for that than for reading. */
+static uint64_t bound_after(const struct leading *leading, const struct key *first,
+                            const struct key *last)
+{
+    const char *prefix = leading->etcd->prefix;
+    const enum record_kind kind = paged[leading->at];
+    const uint64_t highest = kind == RECORD_EVENT ? leading->counters.u.counters.last_seq
+                                                  : leading->counters.u.counters.last_number;
+    uint64_t from, to;
+    return key_number(prefix, kind, first, &from) && key_number(prefix, kind, last, &to) &&
+                   from <= to && to < highest && to - from < (highest - to) / PAGES_AHEAD
+               ? to + (to - from + 1) * PAGES_AHEAD
+               : 0;
+}
+
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
-    struct wire_kv last;
+    struct wire_kv first = {0}, last = {0};
+    struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
-    if (page->more && count > 0 && wire_kv(page->body, count - 1, &last) == 1) {
-        struct key *from = &leading->from;
-        from->length = last.key_length < KEY_MAX - 1 ? last.key_length : 0;
-        memcpy(from->text, last.key, from->length);
-        wire_kv_release(&last);
+    uint64_t bound = 0;
+    if (page->more && count > 0 && wire_kv(page->body, 0, &first) == 1 &&
+        wire_kv(page->body, count - 1, &last) == 1) {
+        *from = last.key;
         from->text[from->length++] = '\0';
-        return true;
-    }
-    if (++leading->at == PAGED)
+        bound = bound_after(leading, &first.key, &last.key);
+    } else if (leading->bounded) {
+        *from = leading->until;
+    } else if (++leading->at == PAGED) {
         return false;
-    leading->from = key_first(leading->etcd->prefix, paged[leading->at]);
+    } else {
+        *from = key_first(leading->etcd->prefix, paged[leading->at]);
+    }
+    free(first.value);
+    free(last.value);
+    const struct key all = key_first(leading->etcd->prefix, paged[leading->at]);
+    leading->bounded = bound > 0;
+    leading->until =
+        bound > 0 ? key_numbered(leading->etcd->prefix, paged[leading->at], bound) : key_end(&all);
     return true;
 }
 

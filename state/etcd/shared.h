@@ -3,9 +3,11 @@
 
 #include "state/etcd/etcd.h"
 #include "state/etcd/gateway.h"
+#include "state/etcd/identity.h"
 #include "state/etcd/wire.h"
 #include "state/sealing.h"
 #include "state/worker.h"
+#include "tokens/chain.h"
 #include "tokens/keybytes.h"
 
 #include <pthread.h>
@@ -18,16 +20,28 @@ struct etcd {
     int64_t lease_ms;
     struct sealing sealing;                /* the store's */
     char key_id[2 * KEYBYTES_ID_SIZE + 1]; /* of the key that seals, in digits */
-    char *claim;                           /* the value of the leader key */
+    char *fabric;                          /* its own, as JSON: ["fmn:8000"] */
+    char *claim; /* what this broker says of itself, in the leader key and in its own */
+    char *next_fabric, *next_claim; /* after a change, from the next question on; or NULL */
+    bool waits;                     /* to lead: it has a key of its own */
+    struct chain digesting;         /* the key that the configuration is hashed with */
+    char configuration[17];
 
-    pthread_mutex_t lock; /* of the access and its holders */
+    bool accepts;       /* also another ledger than the one that was seen */
+    struct error doubt; /* then: why others refuse it; code 0: they do not */
+    char *seen_file;    /* or NULL */
+
+    pthread_mutex_t lock; /* of the access, its holders, and what was seen */
     struct gateway_access *access;
+    struct identity_seen seen; /* changed by the worker alone */
+    bool unsaved;              /* it is not what the file says */
 
     struct worker worker; /* answers one question at a time */
     struct gateway gateway;
     bool asked;
     struct leader_ask ask;
     uint64_t held; /* the lease that the leader key was won with; 0: none */
+    uint64_t held_revision;
     int64_t try_ms;
     struct etcd_answer answer;
 };
@@ -37,10 +51,9 @@ enum {
     LEDGER_VERSION = 1,        /* in the ledger key: of keys and values below the prefix */
 };
 
-/* Sends what was written, to a member of those in use now. The wire is finished, and stays the
- * caller's. */
+/* Sends it to a member of those in use now. */
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
-                               struct wire *wire, size_t answer_max, int64_t timeout_ms);
+                               const char *body, size_t answer_max, int64_t timeout_ms);
 void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway);
 
 /* The value of the sequence key (core/leader/commit.h). */
@@ -50,10 +63,15 @@ void etcd_sequence(char out[static COMMIT_TEXT_SIZE], uint64_t lease, uint64_t c
 /* Answers one question (election.c). */
 void etcd_answer(struct etcd *etcd);
 
-/* Reads what must be there and what may not, in so many operations of a transaction, the first; and
+/* Reads what must be there and what may not, in so many operations, the first of a transaction; and
  * judges the answer: 0: a ledger of ours; 1: there is none, and no key of others; or a code with a
  * sentence: ERROR_INVALID (others' keys), ERROR_VERSION, ERROR_REFUSED (another key seals it),
  * ERROR_IO (no such answer). */
-enum { ETCD_LOOKS = 1 + KEY_NAMES + 1 };
-void etcd_look(const struct etcd *etcd, struct wire *wire);
+enum { ETCD_LOOKS = 2 + KEY_NAMES + 1 };
+json_t *etcd_look(const struct etcd *etcd);
 int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err);
+/* Whether it is the right one, as identity_check, by what a transaction has read at this place, the
+ * ledger key, and the next, the sequence key. fabric: also by that. ERROR_CORRUPT: there is none;
+ * ERROR_IO. */
+int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
+               struct error *err);

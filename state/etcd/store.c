@@ -28,56 +28,34 @@ static int end_leading(struct leading *leading, struct error *err, const char *w
                      leading->etcd->name);
 }
 
-int leading_retry(struct leading *leading, const char *path, struct wire *wire, size_t answer_max,
+int leading_retry(struct leading *leading, const char *path, json_t *request, size_t answer_max,
                   struct gateway_reply *reply, struct error *err)
 {
     const char *over =
         leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
-    char why[ERROR_TEXT_SIZE];
+    char why[ERROR_TEXT_SIZE], *body = wire_text(request);
+    int64_t try_ms = leading->try_ms, left_ms;
     (void)snprintf(why, sizeof why, "%s", over);
-    int64_t try_ms = leading->try_ms;
     for (size_t tries = 1; !leading->deposed; tries++) {
-        const int64_t left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
+        left_ms = atomic_load(&leading->deadline_ms) - gateway_now_ms();
         if (left_ms <= 0)
-            return end_leading(leading, err, why);
-        *reply = etcd_post(leading->etcd, &leading->gateway, path, wire, answer_max,
+            break;
+        *reply = etcd_post(leading->etcd, &leading->gateway, path, body, answer_max,
                            try_ms < left_ms ? try_ms : left_ms);
-        if (reply->end != GATEWAY_UNKNOWN || reply->too_long)
+        if (reply->end != GATEWAY_UNKNOWN || reply->too_long) {
+            free(body);
             return 0;
+        }
         (void)snprintf(why, sizeof why, "%s: %.200s", over, reply->error.text);
         nanosleep(&(struct timespec){.tv_nsec = PAUSE_MS * 1000000L}, NULL);
         if (tries % leading->gateway.access->count == 0 && try_ms < left_ms)
             try_ms *= 2; /* it may take them longer */
     }
-    return end_leading(leading, err, "another broker leads");
+    free(body);
+    return end_leading(leading, err, leading->deposed ? "another broker leads" : why);
 }
 
 /* ---- one guarded transaction ---- */
-
-void leading_begin(const struct leading *leading, struct wire *wire)
-{
-    const char *prefix = leading->etcd->prefix;
-    const struct key leader = key_named(prefix, "/leader"), seq = key_named(prefix, "/seq");
-    char sequence[COMMIT_TEXT_SIZE];
-    wire_start(wire);
-    wire_list(wire, "{\"compare\":[");
-    wire_if_created(wire, &leader, NULL, leading->guard.revision);
-    etcd_sequence(sequence, leading->guard.lease, leading->guard.commit);
-    wire_if_value(wire, &seq, sequence);
-    wire_list(wire, "],\"success\":[");
-    etcd_sequence(sequence, leading->guard.lease, leading->guard.commit + 1);
-    wire_put(wire, &seq, sequence, strlen(sequence), 0);
-}
-
-void leading_end(const struct leading *leading, struct wire *wire)
-{
-    const char *prefix = leading->etcd->prefix;
-    const struct key leader = key_named(prefix, "/leader"), seq = key_named(prefix, "/seq");
-    wire_list(wire, "],\"failure\":[");
-    wire_range(wire, &leader, NULL, 1);
-    wire_range(wire, &seq, NULL, 1);
-    wire_add(wire, "]}");
-}
 
 /* "LEASE:COMMIT"; anything else is as if it were not there. */
 static void read_sequence(const char *text, struct commit_seen *seen)
@@ -103,8 +81,8 @@ static bool read_seen(const json_t *body, struct commit_seen *seen)
         seen->revision = leader.created;
     if (counts == 1)
         read_sequence(seq.value, seen);
-    wire_kv_release(&leader);
-    wire_kv_release(&seq);
+    free(leader.value);
+    free(seq.value);
     return leads >= 0 && counts >= 0;
 }
 
@@ -121,11 +99,46 @@ static int judge(struct leading *leading, const struct gateway_reply *reply, str
     return 0;
 }
 
-int leading_carry_out(struct leading *leading, struct wire *wire, struct error *err)
+/* With what is read when a guard failed. */
+static json_t *guarded(const struct leading *leading, json_t *operations)
+{
+    const struct key leader = key_named(leading->etcd->prefix, "/leader");
+    const struct key seq = key_named(leading->etcd->prefix, "/seq");
+    const struct key ledger = key_named(leading->etcd->prefix, "/ledger");
+    const struct key founded = key_first(leading->etcd->prefix, RECORD_FOUNDED);
+    char before[COMMIT_TEXT_SIZE], after[COMMIT_TEXT_SIZE];
+    etcd_sequence(before, leading->guard.lease, leading->guard.commit);
+    etcd_sequence(after, leading->guard.lease, leading->guard.commit + 1);
+    wire_add(operations, wire_put(&seq, after, strlen(after), 0));
+    if (leading->accepted)
+        wire_add(operations, wire_put(&ledger, leading->amended, strlen(leading->amended), 0));
+    if (leading->old)
+        wire_add(operations, wire_delete(&founded, NULL));
+    return json_pack("{s:[o,o],s:o,s:[o,o]}", "compare",
+                     wire_if_created(&leader, NULL, leading->guard.revision),
+                     wire_if_value(&seq, before), "success", operations, "failure",
+                     wire_range(&leader, NULL, 1), wire_range(&seq, NULL, 1));
+}
+
+const struct error *store_etcd_doubt(const struct store *store)
+{
+    const struct leading *leading = (const struct leading *)store;
+    return leading->amended ? &leading->etcd->doubt : NULL;
+}
+
+void store_etcd_accept(struct store *store, bool old)
+{
+    struct leading *leading = (struct leading *)store;
+    assert(leading->amended && leading->committer.in_progress == 0);
+    leading->accepted = true;
+    leading->old = old;
+}
+
+int leading_carry_out(struct leading *leading, json_t *operations, struct error *err)
 {
     struct gateway_reply reply = {0};
-    int code = leading_retry(leading, "/v3/kv/txn", wire, ETCD_ANSWER_MAX, &reply, err);
-    wire_release(wire);
+    int code = leading_retry(leading, "/v3/kv/txn", guarded(leading, operations), ETCD_ANSWER_MAX,
+                             &reply, err);
     if (code < 0)
         return code;
     switch (reply.end) {
@@ -148,12 +161,12 @@ int leading_carry_out(struct leading *leading, struct wire *wire, struct error *
 
 /* ---- commits ---- */
 
-void leading_put_counters(const struct leading *leading, struct wire *wire,
+void leading_put_counters(const struct leading *leading, json_t *operations,
                           const struct record *counters)
 {
     if (counters->u.counters.last_number > leading->counters.u.counters.last_number ||
         counters->u.counters.last_seq > leading->counters.u.counters.last_seq)
-        changes_put(wire, leading->etcd->prefix, &leading->json, counters);
+        wire_add(operations, changes_put(leading->etcd->prefix, &leading->json, counters));
 }
 
 static struct record raised(const struct record *counters, const struct batch *batch)
@@ -167,38 +180,32 @@ static struct record raised(const struct record *counters, const struct batch *b
     return raised;
 }
 
-static int commit_changes(struct leading *leading, const struct changes *changes,
+static int commit_changes(struct leading *leading, const json_t *changes,
                           const struct record *counters, struct error *err)
 {
-    struct wire wire;
+    const size_t count = json_array_size(changes);
     /* A part is a value, as it is; here etcd counts what the texts mean, at most three quarters. */
-    if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < changes->count)
+    if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < count)
         return redo_commit(leading, changes, counters, err);
-    leading_begin(leading, &wire);
-    leading_put_counters(leading, &wire, counters);
-    changes_write(changes, 0, changes->count, &wire);
-    leading_end(leading, &wire);
-    return leading_carry_out(leading, &wire, err);
+    json_t *operations = changes_grouped(changes, 0, count);
+    leading_put_counters(leading, operations, counters);
+    return leading_carry_out(leading, operations, err);
 }
 
 static int write_batch(struct store *store, const struct batch *batch, struct error *err)
 {
     struct leading *leading = (struct leading *)store;
     const struct record counters = raised(&leading->counters, batch);
-    struct changes changes;
     int code;
     if (leading->marked) { /* this batch is: it was given back because carrying it out failed */
         code = redo_finish(leading, err);
-        leading->counters = code == 0 ? counters : leading->counters;
-        return code;
+    } else {
+        json_t *changes = changes_of(leading->etcd->prefix, &leading->json, batch);
+        while ((code = commit_changes(leading, changes, &counters, err)) == ERROR_INVALID &&
+               leading->part_bytes > PART_BYTES_MIN)
+            leading->part_bytes /= 2;
+        json_decref(changes);
     }
-    changes_init(&changes, leading->etcd->prefix, &leading->json, batch);
-    code = commit_changes(leading, &changes, &counters, err);
-    while (code == ERROR_INVALID && leading->part_bytes > PART_BYTES_MIN) {
-        leading->part_bytes /= 2;
-        code = commit_changes(leading, &changes, &counters, err);
-    }
-    changes_release(&changes);
     if (code == 0)
         leading->counters = counters;
     return code == ERROR_INVALID ? ERROR_IO : code;
@@ -213,6 +220,7 @@ static void leading_close(struct store *store)
     etcd_release_gateway(leading->etcd, &leading->gateway);
     json_decref(leading->page.body);
     recordjson_forget(&leading->json);
+    free(leading->amended);
     free(leading);
 }
 

@@ -6,128 +6,74 @@
 #include "state/base64.h"
 
 #include <assert.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ---- requests ---- */
 
-void wire_start(struct wire *wire)
+json_t *wire_key(const struct key *key)
 {
-    *wire = (struct wire){0};
-    wire->out = memory_must(open_memstream(&wire->text, &wire->length));
+    return key ? base64_json(key->text, key->length) : NULL;
 }
 
-static void add(struct wire *wire, const char *format, va_list args)
+json_t *wire_put(const struct key *key, const char *value, size_t length, uint64_t lease)
 {
-    if (vfprintf(wire->out, format, args) < 0)
+    assert(lease <= INT64_MAX);
+    return memory_must(json_pack("{s:{s:o,s:o,s:o*}}", "request_put", "key", wire_key(key), "value",
+                                 base64_json(value, length), "lease",
+                                 lease > 0 ? json_integer((json_int_t)lease) : NULL));
+}
+
+json_t *wire_delete(const struct key *key, const struct key *end)
+{
+    return memory_must(json_pack("{s:{s:o,s:o*}}", "request_delete_range", "key", wire_key(key),
+                                 "range_end", wire_key(end)));
+}
+
+json_t *wire_range(const struct key *key, const struct key *end, int limit)
+{
+    return memory_must(json_pack("{s:{s:o,s:o*,s:i}}", "request_range", "key", wire_key(key),
+                                 "range_end", wire_key(end), "limit", limit));
+}
+
+json_t *wire_any(const struct key *key, const struct key *end)
+{
+    return memory_must(json_pack("{s:{s:o,s:o*,s:i,s:b}}", "request_range", "key", wire_key(key),
+                                 "range_end", wire_key(end), "limit", 1, "keys_only", 1));
+}
+
+json_t *wire_if_created(const struct key *key, const struct key *end, uint64_t revision)
+{
+    assert(revision <= INT64_MAX);
+    return memory_must(json_pack("{s:o,s:o*,s:s,s:s,s:I}", "key", wire_key(key), "range_end",
+                                 wire_key(end), "target", "CREATE", "result", "EQUAL",
+                                 "create_revision", (json_int_t)revision));
+}
+
+json_t *wire_if_after(const struct key *key, uint64_t version)
+{
+    assert(version <= INT64_MAX);
+    return memory_must(json_pack("{s:o,s:s,s:s,s:I}", "key", wire_key(key), "target", "VERSION",
+                                 "result", "GREATER", "version", (json_int_t)version));
+}
+
+json_t *wire_if_value(const struct key *key, const char *value)
+{
+    return memory_must(json_pack("{s:o,s:s,s:s,s:o}", "key", wire_key(key), "target", "VALUE",
+                                 "result", "EQUAL", "value", base64_json(value, strlen(value))));
+}
+
+void wire_add(json_t *list, json_t *operation)
+{
+    if (json_array_append_new(list, operation) < 0)
         (void)memory_must(NULL);
 }
 
-void wire_add(struct wire *wire, const char *format, ...)
+char *wire_text(json_t *request)
 {
-    va_list args;
-    va_start(args, format);
-    add(wire, format, args);
-    va_end(args);
-    wire->separate = true;
-}
-
-void wire_list(struct wire *wire, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    add(wire, format, args);
-    va_end(args);
-    wire->separate = false;
-}
-
-void wire_finish(struct wire *wire)
-{
-    if (fclose(wire->out) != 0)
-        (void)memory_must(NULL);
-    wire->out = NULL;
-    assert(wire->text && wire->length > 0);
-}
-
-void wire_release(struct wire *wire)
-{
-    if (wire->out)
-        (void)fclose(wire->out);
-    free(wire->text);
-    *wire = (struct wire){0};
-}
-
-void wire_bytes(struct wire *wire, const char *name, const char *bytes, size_t length)
-{
-    enum { PIECE = 3 * 1024 };
-    char coded[BASE64_LENGTH(PIECE) + 1];
-    wire_add(wire, "\"%s\":\"", name);
-    for (size_t at = 0; at < length; at += PIECE) {
-        const size_t size = length - at < PIECE ? length - at : PIECE;
-        const size_t written = base64_encode(bytes + at, size, coded);
-        (void)fwrite(coded, 1, written, wire->out);
-    }
-    wire_add(wire, "\"");
-}
-
-/* {"operation":{"key":"…","range_end":"…" and the rest is the caller's. */
-static void begin(struct wire *wire, const char *opening, const struct key *key,
-                  const struct key *end)
-{
-    wire_add(wire, "%s%s", wire->separate ? "," : "", opening);
-    wire_bytes(wire, "key", key->text, key->length);
-    if (!end)
-        return;
-    wire_add(wire, ",");
-    wire_bytes(wire, "range_end", end->text, end->length);
-}
-
-void wire_put(struct wire *wire, const struct key *key, const char *value, size_t length,
-              uint64_t lease)
-{
-    begin(wire, "{\"request_put\":{", key, NULL);
-    if (lease > 0)
-        wire_add(wire, ",\"lease\":\"%" PRIu64 "\"", lease);
-    wire_add(wire, ",");
-    wire_bytes(wire, "value", value, length);
-    wire_add(wire, "}}");
-}
-
-void wire_delete(struct wire *wire, const struct key *key, const struct key *end)
-{
-    begin(wire, "{\"request_delete_range\":{", key, end);
-    wire_add(wire, "}}");
-}
-
-void wire_range(struct wire *wire, const struct key *key, const struct key *end, unsigned limit)
-{
-    begin(wire, "{\"request_range\":{", key, end);
-    wire_add(wire, ",\"limit\":\"%u\"}}", limit);
-}
-
-void wire_any(struct wire *wire, const struct key *key, const struct key *end)
-{
-    begin(wire, "{\"request_range\":{", key, end);
-    wire_add(wire, ",\"limit\":\"1\",\"keys_only\":true}}");
-}
-
-void wire_if_created(struct wire *wire, const struct key *key, const struct key *end,
-                     uint64_t revision)
-{
-    begin(wire, "{", key, end);
-    wire_add(wire,
-             ",\"target\":\"CREATE\",\"result\":\"EQUAL\",\"create_revision\":\"%" PRIu64 "\"}",
-             revision);
-}
-
-void wire_if_value(struct wire *wire, const struct key *key, const char *value)
-{
-    begin(wire, "{", key, NULL);
-    wire_add(wire, ",\"target\":\"VALUE\",\"result\":\"EQUAL\",");
-    wire_bytes(wire, "value", value, strlen(value));
-    wire_add(wire, "}");
+    char *text = memory_must(json_dumps(memory_must(request), JSON_COMPACT));
+    json_decref(request);
+    return text;
 }
 
 /* ---- answers ---- */
@@ -140,22 +86,23 @@ bool wire_number(const json_t *object, const char *name, uint64_t *out)
            (json_is_string(value) && text_number(json_string_value(value), 10, INT64_MAX, out));
 }
 
-/* NULL: no base64. */
+/* An empty one is not there. */
 static char *bytes_of(const json_t *object, const char *name, size_t *length)
 {
     const json_t *value = json_object_get(object, name);
-    const size_t coded = json_string_length(value);
-    if (value && !json_is_string(value))
-        return NULL;
-    char *bytes = memory_zeroed(coded / 4 * 3 + 1);
-    const int size =
-        coded == 0 ? 0 : base64_decode(json_string_value(value), coded, (unsigned char *)bytes);
-    *length = size < 0 ? 0 : (size_t)size;
-    bytes[*length] = '\0';
-    if (size >= 0)
-        return bytes;
+    *length = 0;
+    return value ? base64_bytes(value, length) : memory_text("");
+}
+
+static bool read_key(const json_t *kv, struct key *key)
+{
+    char *bytes = bytes_of(kv, "key", &key->length);
+    if (!bytes)
+        return false;
+    key->length = key->length < KEY_MAX ? key->length : KEY_MAX - 1;
+    memcpy(key->text, bytes, key->length);
     free(bytes);
-    return NULL;
+    return true;
 }
 
 int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
@@ -166,21 +113,12 @@ int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
     if (at >= json_array_size(kvs))
         return 0;
     const json_t *kv = json_array_get(kvs, at);
-    *out = (struct wire_kv){0};
-    if (json_is_object(kv) && wire_number(kv, "create_revision", &out->created) &&
-        out->created > 0 && wire_number(kv, "lease", &out->lease) &&
-        (out->key = bytes_of(kv, "key", &out->key_length)) &&
-        (out->value = bytes_of(kv, "value", &out->value_length)))
-        return 1;
-    wire_kv_release(out);
-    return -1;
-}
-
-void wire_kv_release(struct wire_kv *kv)
-{
-    free(kv->key);
-    free(kv->value);
-    *kv = (struct wire_kv){0};
+    return json_is_object(kv) && wire_number(kv, "create_revision", &out->created) &&
+                   out->created > 0 && wire_number(kv, "lease", &out->lease) &&
+                   wire_number(kv, "version", &out->version) && read_key(kv, &out->key) &&
+                   (out->value = bytes_of(kv, "value", &out->value_length))
+               ? 1
+               : -1;
 }
 
 const json_t *wire_ranged(const json_t *transaction, size_t at)

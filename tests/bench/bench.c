@@ -212,7 +212,7 @@ int main(int argc, char **argv)
     static const char *const etcds[] = {"/usr/bin/etcd", NULL};
     static const char *const nginxes[] = {"/usr/sbin/nginx", NULL};
     static struct report report;
-    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE],
+    char mcastd[PATH_SIZE], mock_fm[PATH_SIZE], fm[PATH_SIZE], echo[PATH_SIZE], counter[PATH_SIZE],
         names[PATH_SIZE];
     struct arguments arguments;
 
@@ -222,12 +222,14 @@ int main(int argc, char **argv)
     }
     snprintf(mcastd, sizeof mcastd, "%s/mcastd", arguments.programs);
     snprintf(mock_fm, sizeof mock_fm, "%s/mock-fm", arguments.programs);
+    snprintf(fm, sizeof fm, "%s/bench-fm", arguments.programs);
     snprintf(echo, sizeof echo, "%s/bench-echo", arguments.programs);
     snprintf(counter, sizeof counter, "%s/../lib/bench-allocations.so", arguments.programs);
     snprintf(names, sizeof names, "%s/../lib/bench-names.so", arguments.programs);
     arguments.bench.programs = arguments.programs;
     arguments.bench.mcastd = mcastd;
     arguments.bench.mock_fm = mock_fm;
+    arguments.bench.fm = fm;
     arguments.bench.echo = echo;
     arguments.bench.counter = counter;
     arguments.bench.names = names;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/commits.h"
 
+#include "tests/bench/sample.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
@@ -11,13 +12,6 @@
 #include <unistd.h>
 
 enum { ROW_SIZE = 200, PATH_SIZE = 256, FIRST_ROWS = 30000 };
-
-static int by_size(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
 
 static int insert(sqlite3_stmt *statement, size_t number)
 {
@@ -72,7 +66,7 @@ int64_t commits_median_ns(const char *folder, size_t count)
     folder_path(path, sizeof path, folder, "commits.db");
     unlink(path);
     if (times_ns && sqlite3_open(path, &db) == SQLITE_OK && measure(db, count, times_ns) == 0) {
-        qsort(times_ns, count, sizeof *times_ns, by_size);
+        sample_sort(times_ns, count);
         median = times_ns[count / 2];
     } else {
         fprintf(stderr, "%s: %s\n", path, db ? sqlite3_errmsg(db) : "out of memory");

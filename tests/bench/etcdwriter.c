@@ -148,13 +148,6 @@ static void destroy(struct writer *writer)
     free(writer);
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static int64_t cpu_ns(void)
 {
     struct timespec used;
@@ -179,7 +172,7 @@ static int measure(struct writer *writer, struct etcdwriter_result *out)
     out->rate = (double)count * 1e9 / (double)(await_now_ns() - began);
     out->cpu_us = (double)(cpu_ns() - computed) / 1e3 / (double)count;
     if (result == 0) {
-        qsort(times_ns, count, sizeof *times_ns, by_size);
+        sample_sort(times_ns, count);
         const int64_t median_ns = times_ns[count / 2];
         out->median_us = (double)median_ns / 1e3;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/load.h"
 
+#include "tests/bench/sample.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
 
@@ -27,13 +28,6 @@ static void on_reply(void *arg, uint64_t tag, const struct wire_reply *reply)
     if ((expected ? reply->status != expected : reply->status / 100 != 2) && run->failed++ == 0)
         fprintf(stderr, "answered %d instead of %d: %.300s\n", reply->status,
                 expected ? expected : 200, reply->body);
-}
-
-static int by_size(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return a < b ? -1 : a > b;
 }
 
 static int drive(struct run *run, struct wire *wire)
@@ -79,7 +73,7 @@ int load_run(const struct load *load, struct load_result *result)
         result->seconds = (double)(await_now_ns() - began) / 1e9;
     }
     if (code == 0) {
-        qsort(run.latencies_ns, load->count, sizeof *run.latencies_ns, by_size);
+        sample_sort(run.latencies_ns, load->count);
         result->median_ns = run.latencies_ns[load->count / 2];
         result->p99_ns = run.latencies_ns[load->count - load->count / 100 - 1];
         result->most_ns = run.latencies_ns[load->count - 1];

@@ -54,7 +54,7 @@ static struct testbed *open_stage(const struct cost *cost, bool eligible)
 {
     static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
     const struct testbed_options options = {.mcastd = cost->mcastd,
-                                            .mock_fm = eligible ? cost->bench->mock_fm : NULL,
+                                            .mock_fm = eligible ? cost->bench->fm : NULL,
                                             .mock_args = mock_args,
                                             .hwcoll = eligible ? request_hwcoll_for_many
                                                                : request_hwcoll};

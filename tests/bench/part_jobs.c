@@ -124,11 +124,11 @@ int part_jobs(const struct bench *bench)
 {
     static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
     const struct testbed_options options = {.mcastd = bench->mcastd,
-                                            .mock_fm = bench->mock_fm,
+                                            .mock_fm = bench->fm,
                                             .fm = "parallel = " TEXT_OF(FM_PARALLEL) "\n",
                                             .hwcoll = request_hwcoll};
     const struct testbed_options many = {.mcastd = bench->mcastd,
-                                         .mock_fm = bench->mock_fm,
+                                         .mock_fm = bench->fm,
                                          .mock_args = mock_args,
                                          .fm = "reserve_timeout = 1m\n",
                                          .vni = "hold = 0s\n",

@@ -298,10 +298,8 @@ static int measure(struct launching *launching, const struct testmunged *munged)
 int part_launch(const struct bench *bench)
 {
     char lines[PATH_SIZE];
-    const struct testbed_options options = {.mcastd = bench->mcastd,
-                                            .mock_fm = bench->mock_fm,
-                                            .broker = lines,
-                                            .hwcoll = request_hwcoll};
+    const struct testbed_options options = {
+        .mcastd = bench->mcastd, .mock_fm = bench->fm, .broker = lines, .hwcoll = request_hwcoll};
     struct launching launching = {.bench = bench};
     int result = -1;
 

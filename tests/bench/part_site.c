@@ -151,7 +151,7 @@ int part_site(const struct bench *bench)
 {
     static const char *const mock_args[] = {"--addresses", "8192", "--overcommit", NULL};
     const struct testbed_options options = {.mcastd = bench->mcastd,
-                                            .mock_fm = bench->mock_fm,
+                                            .mock_fm = bench->fm,
                                             .mock_args = mock_args,
                                             .fm = "reserve_timeout = 1m\n",
                                             .hwcoll = request_hwcoll_for_many};

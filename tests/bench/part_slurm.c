@@ -22,7 +22,7 @@ static const struct report_goal g9 = {.id = "G9",
                                       .limit = 20};
 /* Where it is missed, G9 measures the double. */
 static const struct report_goal g9_room = {.id = "G9m",
-                                           .what = "what mock-fm could take / is asked (for G9)",
+                                           .what = "what bench-fm could take / is asked (for G9)",
                                            .sense = REPORT_AT_LEAST,
                                            .limit = 3};
 
@@ -78,19 +78,19 @@ static int one_by_one(struct duel *duel, size_t count, double *rate)
     return 0;
 }
 
-/* mock-fm is one thread: the share of the time that it computed is how near it is to its end. */
+/* bench-fm is one thread: the share of the time that it computed is how near it is to its end. */
 static int with_room(struct duel *duel, double *rate, double *room)
 {
     const size_t count = duel->bench->jobs / SHARE;
     const struct process *broker = testbed_broker(duel->testbed);
-    const long long before = wrapper_cpu_ns(duel->wrappers, "mock-fm");
+    const long long before = wrapper_cpu_ns(duel->wrappers, "bench-fm");
     const long long broker_before = process_cpu_ns(broker);
 
     if (before < 0 || through_broker(duel, count, 32, rate) < 0)
         return -1;
-    const long long after = wrapper_cpu_ns(duel->wrappers, "mock-fm");
+    const long long after = wrapper_cpu_ns(duel->wrappers, "bench-fm");
     *room = (double)count / *rate * 1e9 / (double)(after - before);
-    report_figure(duel->bench->report, "CPU of mock-fm, a job of the broker's", "µs",
+    report_figure(duel->bench->report, "CPU of bench-fm, a job of the broker's", "µs",
                   (double)(after - before) / 1e3 / (double)count);
     report_figure(duel->bench->report, "CPU of a job, through the broker", "µs",
                   (double)(process_cpu_ns(broker) - broker_before) / 1e3 / (double)count);
@@ -115,7 +115,7 @@ static int repeat(struct duel *duel)
     report_figure(report, "a lone job over TLS, through the broker", "µs", 1e6 / alone);
     report_figure(report, "a lone job over TLS, the Slurm plugin's way", "µs", 1e6 / slurm_rate);
     if (room < g9_room.limit)
-        printf("mock-fm computes %.0f %% of the time: G9 is less than it could be\n", 100 / room);
+        printf("bench-fm computes %.0f %% of the time: G9 is less than it could be\n", 100 / room);
     return 0;
 }
 
@@ -183,7 +183,7 @@ int part_slurm(const struct bench *bench)
     authority_write(&authority, &testcert, folder, "fm");
     folder_path(cert, sizeof cert, folder, "fm.pem");
     folder_path(key, sizeof key, folder, "fm.key");
-    if (wrapper_write(mock_fm, folder, "mock-fm", "", bench->mock_fm) == 0 &&
+    if (wrapper_write(mock_fm, folder, "bench-fm", "", bench->fm) == 0 &&
         (duel.testbed = testbed_create(&options)))
         result = measure(&duel);
     testbed_destroy(duel.testbed);

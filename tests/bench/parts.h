@@ -11,21 +11,21 @@
  * is full. */
 
 struct bench {
-    const char *programs;                /* the folder of ours */
-    const char *mcastd, *mock_fm, *echo; /* programs */
-    const char *counter;                 /* the library that counts allocations, */
-    const char *names;                   /* and the one that resolves nodes' names */
-    const char *valgrind, *etcd, *nginx; /* NULL: what needs it is left out, with a word */
-    size_t repetitions;                  /* at most SAMPLE_MAX */
-    size_t warm_up;                      /* requests before any that are timed */
-    size_t requests;                     /* reserves in one turn at 64 connections */
-    size_t jobs;                         /* from start to end */
-    size_t slurm_jobs;                   /* the same, the Slurm plugin's way */
-    size_t released;                     /* at once, */
-    unsigned slow_ms;                    /* while a call takes that long */
-    size_t nodes;                        /* of the job whose nodes report */
-    size_t arrivals;                     /* nodes that come over TLS, */
-    unsigned connections_max;            /* and what the broker takes then; 0: its default */
+    const char *programs;                     /* the folder of ours */
+    const char *mcastd, *fm, *mock_fm, *echo; /* programs; mock_fm: for faults */
+    const char *counter;                      /* the library that counts allocations, */
+    const char *names;                        /* and the one that resolves nodes' names */
+    const char *valgrind, *etcd, *nginx;      /* NULL: what needs it is left out, with a word */
+    size_t repetitions;                       /* at most SAMPLE_MAX */
+    size_t warm_up;                           /* requests before any that are timed */
+    size_t requests;                          /* reserves in one turn at 64 connections */
+    size_t jobs;                              /* from start to end */
+    size_t slurm_jobs;                        /* the same, the Slurm plugin's way */
+    size_t released;                          /* at once, */
+    unsigned slow_ms;                         /* while a call takes that long */
+    size_t nodes;                             /* of the job whose nodes report */
+    size_t arrivals;                          /* nodes that come over TLS, */
+    unsigned connections_max;                 /* and what the broker takes then; 0: its default */
     size_t subscribers;
     size_t followed; /* reservations that the next leader takes over */
     size_t site;     /* reservations with all they can have */

@@ -42,3 +42,14 @@ double sample_most(const struct sample *sample)
 {
     return sample->count ? sample->values[sample->count - 1] : 0;
 }
+
+static int by_size(const void *left, const void *right)
+{
+    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
+    return a < b ? -1 : a > b;
+}
+
+void sample_sort(int64_t *times, size_t count)
+{
+    qsort(times, count, sizeof *times, by_size);
+}

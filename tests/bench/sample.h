@@ -2,6 +2,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* What several repetitions gave: the middle and the extremes, never the mean. */
 
@@ -17,3 +18,6 @@ void sample_add(struct sample *sample, double value);
 double sample_median(const struct sample *sample); /* 0 when empty */
 double sample_least(const struct sample *sample);
 double sample_most(const struct sample *sample);
+
+/* Times of many, ascending. */
+void sample_sort(int64_t *times, size_t count);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/smalljobs.h"
 
+#include "tests/bench/sample.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/wire.h"
 
@@ -93,18 +94,11 @@ struct smalljobs *smalljobs_start(const char *socket, unsigned quiet_ms)
     return jobs;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static double part_us(struct smalljobs *jobs, enum phase phase, double part)
 {
     const size_t count = jobs->count[phase];
 
-    qsort(jobs->reserve_ns[phase], count, sizeof(int64_t), by_size);
+    sample_sort(jobs->reserve_ns[phase], count);
     return count > 0 ? (double)jobs->reserve_ns[phase][(size_t)(part * (double)(count - 1))] / 1e3
                      : -1;
 }

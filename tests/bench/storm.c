@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/bench/storm.h"
 
+#include "tests/bench/sample.h"
 #include "tests/bench/stall.h"
 #include "tests/bench/metric.h"
 #include "tests/system/rig/await.h"
@@ -131,13 +132,6 @@ static int drive(struct wave *wave, struct wire *wire)
     return 0;
 }
 
-static int by_size(const void *left, const void *right)
-{
-    const int64_t a = *(const int64_t *)left, b = *(const int64_t *)right;
-
-    return a < b ? -1 : a > b;
-}
-
 static double time_us(const struct wave *wave, size_t at)
 {
     return (double)wave->reserve_ns[at] / 1e3;
@@ -163,7 +157,7 @@ static int run(struct testbed *testbed, struct wave *wave, struct storm_wave *ou
     out->cpu_us =
         (double)(process_cpu_ns(testbed_broker(testbed)) - cpu) / 1e3 / (double)wave->answered;
     out->commits = metric_value(testbed, "mcastd_commits_total") - commits;
-    qsort(wave->reserve_ns, wave->reserves, sizeof *wave->reserve_ns, by_size);
+    sample_sort(wave->reserve_ns, wave->reserves);
     out->reserve_median_us = time_us(wave, wave->reserves / 2);
     out->reserve_p99_us = time_us(wave, wave->reserves - wave->reserves / 100 - 1);
     return 0;

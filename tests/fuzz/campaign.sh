@@ -27,7 +27,6 @@ longest() { # longest TARGET
     case $1 in
     config | node_conf) echo 768 ;;
     events | ledger | records | wishes) echo 256 ;;
-    mock_request) echo 1024 ;;
     *) echo 2048 ;;
     esac
 }

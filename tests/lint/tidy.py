@@ -42,7 +42,6 @@ ROOMS = {
     "node": ("base", "core", "client", "cxi", "launch"),
     "hook": ("base", "client", "fmapi"),
     "mock-cxi": ("base", "cxi"),
-    "mock-fm": ("base",),
     "deploy": ("base", "client"),
 }
 
@@ -159,6 +158,9 @@ def main():
         if file in product:
             check_includes(file, lines)
     check_folders(product)
+    for file in sources_of(".py"):
+        if file.startswith(("mock-fm/", "tests/unit/")):
+            check_columns(file, (TOP / file).read_text().splitlines())
     documents = sources_of(".md")
     for file in sources_of(*TEXTS):
         if file.endswith(".txt") and not file.endswith("CMakeLists.txt"):

@@ -30,7 +30,6 @@ ROOMS = {
     "client": Room(r"unit/client_|system/client_(calls|events|async|several)$", 0),
     "cli": Room(r"unit/cli_|system/client_ctl$|system/doctor$", 0),
     "node": Room(r"unit/node_|system/node_(hooks|reports|clean)$", 0),
-    "mock-fm": Room(r"unit/mockfm_|system/mockfm-(faults|session)$", 0),
     "mock-cxi": Room(r"unit/mockcxi_", 0),
 }
 

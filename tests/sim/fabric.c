@@ -501,6 +501,8 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
     case FMCALL_END_TREE:
         return end_tree(sim, call);
     case FMCALL_NONE:
+    case FMCALL_JOIN: /* no job of the simulator is relayed yet */
+    case FMCALL_LEAVE:
         break;
     }
     return FM_GONE;

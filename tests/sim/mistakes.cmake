@@ -216,7 +216,7 @@ mcast_mistake(a-sum-heals-lingering 300 core/reservation/nodes.c
 mcast_mistake(a-document-after-reports 50 core/view.c
     [[return LAUNCH_EARLIER_START;]] [[return LAUNCH_ALLOWED;]])
 mcast_mistake(a-document-of-what-may-be-refused 50 core/requests/reserve.c
-    [[if (r->hwcoll == HWCOLL_WANTED) /* its reserve may be refused yet, and frees its VNIs then */]]
+    [[if (reservation_waits(r)) /* its reserve may be refused yet, and frees its VNIs then */]]
     [[if (false)]])
 mcast_mistake(time-frees-launched 150 core/reservation/quarantine.c
     [[r->launched ? HOLD_UNTIL_REPORTED : core->config.vni_hold_ms;]]

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* cmocka, with what it wants included before it, and a main: of these tests, and with what is set
- * up and torn down once for all of them. */
+/* cmocka, with what it wants included before it; a text that has words in it; and a main: of these
+ * tests, and with what is set up and torn down once for all of them. */
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,6 +12,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
+
+static inline void unit_words(const char *text, const char *words, const char *file, int line)
+{
+    if (text && strstr(text, words))
+        return;
+    print_error("\"%s\" is not in: %s\n", words, text ? text : "no text");
+    _fail(file, line);
+}
+#define assert_words(text, words) unit_words((text), (words), __FILE__, __LINE__)
 
 #define UNIT_GROUP(setup, teardown, ...)                                                           \
     int main(void)                                                                                 \

@@ -64,17 +64,37 @@ void claim_render(struct call *call, const struct answer *answer)
     write_decided(call, answer, decided);
 }
 
+/* No body, {}, or {"force": true}. */
+static int read_force(struct call *call, bool *force)
+{
+    const json_t *value = NULL;
+    const struct body_field fields[] = {{.name = "force", .value = &value}, {0}};
+    if (call->body_used > 0 &&
+        (!call_json(call) || body_read_fields(call->json, "", fields, &call->problem) < 0))
+        return -1;
+    *force = json_is_true(value);
+    return !value || json_is_boolean(value) ? 0
+                                            : problem_set(&call->problem, 422, "invalid", "force",
+                                                          "force must be true or false");
+}
+
 /* POST /v1/step-down: another broker is to lead (B7). The answer leaves before this one stops. */
 int step_down_handle(struct call *call)
 {
     const struct http *http = call->http;
     char who[IDENTITY_TEXT_SIZE];
-    if (check_body(call) < 0)
+    bool force;
+    if (read_force(call, &force) < 0)
         return -1;
     if (!http->step_down)
         return problem_set(&call->problem, 409, "alone", NULL,
                            "this broker is alone: only with [state] store = etcd can another take "
                            "over; to stop it, stop the service");
+    if (!force && leadership_facts(engine_leadership(http->engine))->standbys.count == 0)
+        return problem_set(&call->problem, 409, "no-standby", NULL,
+                           "no standby is known, so none would take over: start another broker, "
+                           "and see it in this one's status; or force it (mcastctl step-down "
+                           "--force)");
     log_line(LOG_NOTICE, "step-down requested by %s",
              identity_format(&call->identity.proof, who, sizeof who));
     http->step_down(http->step_down_arg);

@@ -29,6 +29,7 @@ enum {
 
 enum level { OK, WARNING, PROBLEM };
 
+/* advice: unless all is well. */
 __attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_facts *facts,
                                                          enum level level, const char *check,
                                                          const char *advice, const char *format,
@@ -44,7 +45,7 @@ __attribute__((format(printf, 5, 6))) static void report(const struct diagnosis_
     writer_string(facts->out, "check", check);
     writer_string(facts->out, "level", words[level]);
     writer_string(facts->out, "finding", text);
-    writer_string(facts->out, "advice", advice);
+    writer_string(facts->out, "advice", level == OK ? NULL : advice);
     writer_end_object(facts->out);
 }
 
@@ -194,8 +195,7 @@ static void check_vnis(const struct diagnosis_facts *facts)
              core->vnis_held_most > core->vnis_free)
         level = WARNING;
     report(facts, level, "vnis",
-           level == OK ? NULL
-           : core->vnis_in_quarantine > core->vnis_live
+           core->vnis_in_quarantine > core->vnis_live
                ? "most are held: mcastctl list --held shows for which nodes; have them report "
                  "(mcast-node), or choose a duration as [vni] hold"
                : "enlarge [vni] pool, if the fabric's partitions allow it",
@@ -274,9 +274,8 @@ static void check_addresses(const struct diagnosis_facts *facts)
     if (!facts->config->fm_present || core->addresses_total == 0)
         return;
     report(facts, tight ? WARNING : OK, "addresses",
-           tight ? "jobs to come run without; fewer addresses per job or a higher [hwcoll] "
-                   "min_nodes share them out differently"
-                 : NULL,
+           "jobs to come run without; fewer addresses per job or a higher [hwcoll] min_nodes share "
+           "them out differently",
            "%" PRIu64 " of %" PRIu32 " multicast addresses are reserved", core->use.addresses,
            core->addresses_total);
 }
@@ -367,11 +366,38 @@ static void check_leadership(const struct diagnosis_facts *facts,
         report(facts, PROBLEM, "role", advice, "this broker is %s; no broker leads", role);
 }
 
+/* What its standbys would lead with (B7). */
+static void check_standbys(const struct diagnosis_facts *facts,
+                           const struct leadership_facts *leadership)
+{
+    const struct etcd_standbys *standbys = &leadership->standbys;
+    if (leadership->looked && standbys->count == 0)
+        report(facts, WARNING, "standby", "start mcastd on the other hosts, and see their logs",
+               "no standby: if this broker fails, none takes over");
+    for (size_t i = 0; i < standbys->count; i++) {
+        const struct etcd_standby *standby = &standbys->all[i];
+        if (strcmp(standby->version, MCAST_VERSION) != 0)
+            report(facts, WARNING, "standby", "install the same version on all brokers",
+                   "the standby %s has version %s, this broker " MCAST_VERSION, standby->url,
+                   standby->version);
+        if (strcmp(standby->configuration, leadership->configuration) != 0)
+            report(facts, WARNING, "standby",
+                   "compare mcastd.conf and conf.d of both hosts, then systemctl reload mcastd",
+                   "the configuration of the standby %s differs", standby->url);
+    }
+    if (standbys->malformed > 0)
+        report(facts, WARNING, "standby",
+               "etcdctl get --prefix PREFIX/broker/ shows them; an mcastd of another version?",
+               "%zu brokers that wait to lead cannot be read, or are too many",
+               standbys->malformed);
+}
+
 static void check_role(const struct diagnosis_facts *facts)
 {
-    if (facts->counters->leadership)
+    if (facts->counters->leadership) {
         check_leadership(facts, facts->counters->leadership);
-    else if (facts->counters->role != ROLE_LEADER)
+        check_standbys(facts, facts->counters->leadership);
+    } else if (facts->counters->role != ROLE_LEADER)
         report(facts, WARNING, "role", "if this is the only broker, wait, and see its log",
                "this broker is %s and does not serve", broker_role_word(facts->counters->role));
 }
@@ -421,7 +447,7 @@ static void check_events(const struct diagnosis_facts *facts)
                               : 0;
     const bool much = kept > 2 * (uint64_t)facts->config->events_keep;
     report(facts, much ? WARNING : OK, "events",
-           much ? "see the log for what keeps the ledger from dropping old ones" : NULL,
+           "see the log for what keeps the ledger from dropping old ones",
            "%" PRIu64 " events are kept for replay (events_keep = %" PRIu32 ")", kept,
            facts->config->events_keep);
 }
@@ -433,9 +459,8 @@ static void check_loop(const struct diagnosis_facts *facts)
                              : peak >= LOOP_WARNING_US ? WARNING
                                                        : OK;
     report(facts, level, "loop",
-           level != OK ? "no request was served meanwhile; see whether this machine swaps, or "
-                         "something else takes its processors"
-                       : NULL,
+           "no request was served meanwhile; see whether this machine swaps, or something else "
+           "takes its processors",
            "the longest turn of the event loop in the last five minutes took %" PRId64 " ms",
            peak / 1000);
 }
@@ -445,17 +470,17 @@ static void check_certificate(const struct diagnosis_facts *facts)
     static const char advice[] =
         "have it renewed, then systemctl reload mcastd; connections that are open go on";
     const int64_t left = facts->certificate_ends_ms - facts->now_ms, days = left / DAY_MS;
+    const enum level level = days < CERTIFICATE_PROBLEM_DAYS   ? PROBLEM
+                             : days < CERTIFICATE_WARNING_DAYS ? WARNING
+                                                               : OK;
     if (facts->certificate_ends_ms == 0)
         return;
     if (left <= 0)
-        report(facts, PROBLEM, "certificate", advice,
+        report(facts, level, "certificate", advice,
                "the broker's certificate ended %s ago: no client can connect over TCP",
                DURATION(-left));
-    else if (days < CERTIFICATE_WARNING_DAYS)
-        report(facts, days < CERTIFICATE_PROBLEM_DAYS ? PROBLEM : WARNING, "certificate", advice,
-               "the broker's certificate, the one in use, ends in %s", DURATION(left));
     else
-        report(facts, OK, "certificate", NULL,
+        report(facts, level, "certificate", advice,
                "the broker's certificate, the one in use, ends in %s", DURATION(left));
 }
 

@@ -227,6 +227,22 @@ static const char *phase_word(enum leader_phase phase)
     return words[phase];
 }
 
+static void write_standbys(struct writer *out, const struct etcd_standbys *standbys)
+{
+    writer_begin_array(out, "standbys");
+    for (size_t i = 0; i < standbys->count; i++) {
+        const struct etcd_standby *standby = &standbys->all[i];
+        writer_begin_object(out, NULL);
+        writer_string(out, "url", standby->url);
+        writer_string(out, "host", standby->host);
+        writer_string(out, "version", standby->version);
+        writer_string(out, "configuration", standby->configuration);
+        writer_end_object(out);
+    }
+    writer_end_array(out);
+    writer_number(out, "standbys_malformed", standbys->malformed);
+}
+
 /* Of one among several brokers (B7). */
 static void write_leadership(struct writer *out, const struct leadership_facts *facts,
                              int64_t now_ms)
@@ -246,6 +262,9 @@ static void write_leadership(struct writer *out, const struct leadership_facts *
     writer_number(out, "answer_us", (uint64_t)facts->took_us);
     write_time(out, "unreachable_since", away_ms >= 0 ? now_ms - away_ms : 0);
     writer_string(out, "last_error", facts->error);
+    writer_string(out, "configuration", facts->configuration);
+    if (facts->looked)
+        write_standbys(out, &facts->standbys);
     writer_end_object(out);
 }
 

@@ -19,12 +19,16 @@ static int find_route(struct call *call, const char *method)
     unsigned methods;
     if (target_split(call->uri, &call->target, &call->problem) < 0)
         return -1;
-    call->route = route_match(routes, ROUTES, &call->target, method_from_word(method), &methods);
+    const bool front = call->peer->listener->front;
+    call->route =
+        route_match(routes, ROUTES, &call->target, front, method_from_word(method), &methods);
     if (call->route)
         return route_check_query(call->route, &call->target, &call->problem);
     if (!methods)
         return problem_set(&call->problem, 404, "no-such-path", NULL,
-                           "unknown path; GET /openapi.json lists all paths");
+                           "unknown path; %s",
+                           front ? "the address of [front] listen has those of jobs only"
+                                 : "GET /openapi.json lists all paths");
     methods_format(call->allow, sizeof call->allow, methods);
     return problem_set(&call->problem, 405, "method-not-allowed", NULL,
                        "%.16s is not allowed on this path; allowed: %s", method, call->allow);

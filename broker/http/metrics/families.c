@@ -189,6 +189,8 @@ static const struct family families[] = {
      "0: it has none, or is alone.", DURATION(lease_us)},
     {"mcastd_lease_age_seconds", GAUGE, "How long ago that lease was extended.",
      DURATION(lease_age_us)},
+    {"mcastd_standbys", GAUGE, "Brokers that wait to take over from this one, which leads.",
+     READ(standbys)},
     {"mcastd_leaders_total", COUNTER, "How often this broker has seen that another one leads than "
      "before, or none.", READ(leaders)},
     {"mcastd_etcd_questions_total", COUNTER, "Questions about who leads that etcd has answered, or "
@@ -354,10 +356,12 @@ static const struct family families[] = {
     {"mcastd_http_connections", GAUGE, "Open connections, by listener.", LABEL("door", "unix"),
      HTTP(traffic.open[LISTENER_UNIX])},
     {LABEL("door", "tcp"), HTTP(traffic.open[LISTENER_TCP])},
+    {LABEL("door", "front"), HTTP(traffic.open[LISTENER_FRONT])},
     {"mcastd_http_connections_max", GAUGE, "Connections above this are refused.", HTTP(quota.max)},
     {"mcastd_http_connections_total", COUNTER, "Connections accepted, by listener.",
      LABEL("door", "unix"), HTTP(traffic.accepted[LISTENER_UNIX])},
     {LABEL("door", "tcp"), HTTP(traffic.accepted[LISTENER_TCP])},
+    {LABEL("door", "front"), HTTP(traffic.accepted[LISTENER_FRONT])},
     {"mcastd_http_connections_refused_total", COUNTER, "Connections refused or closed with 503: a "
      "manager's above the limit; above the share of users without a role; idle or unfinished and "
      "displaced by a new one; a request's head that was too slow.",

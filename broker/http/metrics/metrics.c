@@ -93,6 +93,7 @@ static void read_leadership(struct readings *readings, const struct leadership_f
     readings->etcd_answered = facts->answered;
     readings->etcd_unanswered = facts->unanswered;
     readings->leaders = facts->leaders;
+    readings->standbys = facts->standbys.count;
 }
 
 void readings_take(struct readings *readings, const struct http *http)

@@ -39,7 +39,8 @@ struct readings {
     unsigned tcp_waiting, munge_waiting, names_waiting;
     int64_t certificate_ends_ms; /* of the broker on TCP; 0: none */
     /* Of one among several brokers; else 0: */
-    uint64_t lease_us, lease_age_us, etcd_away_us, etcd_answered, etcd_unanswered, leaders;
+    uint64_t lease_us, lease_age_us, etcd_away_us, etcd_answered, etcd_unanswered, leaders,
+        standbys;
     const struct histogram *etcd_times; /* never NULL */
 };
 

@@ -9,7 +9,7 @@
 /* What came and went through the listeners, for /metrics: connections, refusals, requests and how
  * long their answers took. */
 
-enum { LISTENER_UNIX, LISTENER_TCP, LISTENERS };
+enum { LISTENER_UNIX, LISTENER_TCP, LISTENER_FRONT, LISTENERS };
 
 enum traffic_refusal {
     REFUSED_LIMIT,     /* an admin or resource manager, every place is taken: 503 */

@@ -206,9 +206,20 @@ void call_render_problem(struct call *call)
     stream_destroy(call->stream);
     call->stream = NULL;
     writer_wipe(&call->out);
-    problem_write(&call->problem, &call->out);
     call->status = call->problem.status;
     call->type = problem_json;
+    if (call->peer->listener->front)
+        problem_write_fm(&call->problem, &call->out);
+    else
+        problem_write(&call->problem, &call->out);
+}
+
+/* libfabric writes beyond its buffer when a body ends where that does. */
+static void avoid_length(struct writer *out)
+{
+    enum { BUFFER = 4096 };
+    if (out->used > 0 && out->used % BUFFER == 0)
+        writer_text(out, " ");
 }
 
 /* Queues what is in out. If that fails, MHD closes the connection when it goes on. */
@@ -224,6 +235,8 @@ static void send_answer(struct call *call)
                     "out of memory for the answer; try again");
         call_render_problem(call);
     }
+    if (call->peer->listener->front)
+        avoid_length(&call->out);
     struct MHD_Response *response = memory_must(response_create(call));
     traffic_answered(&call->http->traffic, call->route, call->status, took_us);
     headers_add(call, response);
@@ -269,7 +282,7 @@ void call_render(void *http, const struct answer *answer)
 {
     struct call *call = (struct call *)(uintptr_t)answer->ticket;
     (void)http;
-    call->status = answer_status(answer->kind);
+    call->status = answer->status ? answer->status : answer_status(answer->kind);
     call->type = CALL_JSON;
     if (call->status < 400) {
         call->route->render(call, answer);

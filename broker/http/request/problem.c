@@ -35,3 +35,14 @@ void problem_write(const struct problem *problem, struct writer *writer)
         writer_string(writer, "leader", problem->leader);
     writer_end_object(writer);
 }
+
+void problem_write_fm(const struct problem *problem, struct writer *writer)
+{
+    writer_begin_object(writer, NULL);
+    writer_string(writer, "message", problem->detail);
+    writer_string(writer, "detail", problem->detail);
+    writer_number(writer, "statusCode", (uint64_t)problem->status);
+    writer_string(writer, "documentKind", "com:vmware:xenon:common:ServiceErrorResponse");
+    writer_string(writer, "code", problem->code);
+    writer_end_object(writer);
+}

@@ -23,3 +23,5 @@ __attribute__((format(printf, 5, 6))) int problem_set(struct problem *problem, i
 
 /* The body: application/problem+json. */
 void problem_write(const struct problem *problem, struct writer *writer);
+/* As the fabric manager writes errors: libfabric reads "message", Slurm "detail". */
+void problem_write_fm(const struct problem *problem, struct writer *writer);

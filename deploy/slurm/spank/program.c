@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/program.h"
 
+#include "base/text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -89,10 +91,7 @@ static void read_said(int err, char said[PROGRAM_SAID_SIZE])
     const ssize_t got = pread(err, said, PROGRAM_SAID_SIZE - 1, 0);
     said[got > 0 ? got : 0] = '\0';
     said[strcspn(said, "\n")] = '\0';
-    for (; *said; said++) {
-        if (*said < ' ' || *said > '~')
-            *said = '?';
-    }
+    text_make_printable(said);
 }
 
 static int await_program(pid_t child, int out, int err, int64_t deadline_ms,

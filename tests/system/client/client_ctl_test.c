@@ -86,12 +86,6 @@ static void end(struct test *test)
     free(test);
 }
 
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" lacks \"%s\"", text, part);
-}
-
 static void ctl__explains_itself(void **state)
 {
     static const char *const commands[] = {
@@ -101,16 +95,16 @@ static void ctl__explains_itself(void **state)
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
-        assert_has(test->out, commands[i]);
-    assert_has(test->out,
-               "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 not now: no broker");
+        assert_words(test->out, commands[i]);
+    assert_words(test->out,
+                 "Exit codes: 0 ok, 1 refused, 2 usage, 3 not found, 4 not now: no broker");
     for (size_t i = 0; i < SIZE(commands); i++) {
         char example[64];
         snprintf(example, sizeof example, "mcastctl %s", commands[i]);
         assert_int_equal(RUN(commands[i], "--help"), 0);
-        assert_has(test->out, "Example:\n");
-        assert_has(strstr(test->out, "Example:\n"), example);
-        assert_has(test->out, "--url URL");
+        assert_words(test->out, "Example:\n");
+        assert_words(strstr(test->out, "Example:\n"), example);
+        assert_words(test->out, "--url URL");
         assert_string_equal(test->err, "");
     }
     assert_int_equal(RUN("--version"), 0);
@@ -194,14 +188,15 @@ static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
     assert_int_equal(seteuid(0), 0);
     assert_int_equal(rc, 0);
     assert_int_equal(RUN("--url", address.sun_path, "status"), 4);
-    assert_has(test->err, "mcastctl: what listens at ");
-    assert_has(test->err, " is not taken for mcastd (user 65533 serves it, who is neither root nor "
-                          "user 0, its folder's), and nothing was sent; ");
+    assert_words(test->err, "mcastctl: what listens at ");
+    assert_words(test->err,
+                 " is not taken for mcastd (user 65533 serves it, who is neither root nor "
+                 "user 0, its folder's), and nothing was sent; ");
     int client = accept(listener, NULL, NULL);
     assert_int_equal(recv(client, &byte, 1, 0), 0);
     close(client);
     assert_int_equal(RUN("--url", address.sun_path, "--server-user", "no_such_user", "status"), 4);
-    assert_has(test->err, "and the user that should, 'no_such_user', is not known");
+    assert_words(test->err, "and the user that should, 'no_such_user', is not known");
     close(listener);
     unlink(address.sun_path);
     end(test);
@@ -247,7 +242,7 @@ static void ctl__not_now_is_4(void **state)
     static const char *const bad[] = {"soon", "-1", "25h", "86401", ""};
     for (size_t i = 0; i < SIZE(bad); i++) {
         assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);
-        assert_has(test->err, "a time such as 500ms, 30s or 2m, up to 24h");
+        assert_words(test->err, "a time such as 500ms, 30s or 2m, up to 24h");
     }
     end(test);
 }
@@ -266,9 +261,9 @@ static void ctl__several_brokers(void **state)
     assert_string_equal(test->err, "");
     *strrchr(urls, ',') = '\0';
     assert_int_equal(RUN("--url", urls, "show", "--cluster", "elcap", "f1"), 4);
-    assert_has(test->err,
-               "mcastctl: none of the 2 brokers serves this now (/nonexistent/s: No such");
-    assert_has(test->err, "not-leader: the leader unix:/");
+    assert_words(test->err,
+                 "mcastctl: none of the 2 brokers serves this now (/nonexistent/s: No such");
+    assert_words(test->err, "not-leader: the leader unix:/");
     assert_int_equal(RUN("--url", "/a,/b,/a", "show", "--cluster", "elcap", "f1"), 2);
     assert_string_equal(test->err, "mcastctl: URL 3 of the list: /a is named twice\n");
     fakebroker_destroy(standby);
@@ -292,9 +287,9 @@ static void reserve__sends_the_options(void **state)
                       "\"interconnect\":\"slingshot\",\"tasks_per_node\":8,\"cpus_per_task\":12,"
                       "\"vni_count\":2,\"hwcoll\":\"on\","
                       "\"traffic_classes\":[\"best_effort\",\"low_latency\"]}");
-    assert_has(test->out, "elcap/f1");
-    assert_has(test->out, "1024,1025");
-    assert_has(test->out, "reserved, 23 addresses");
+    assert_words(test->out, "elcap/f1");
+    assert_words(test->out, "1024,1025");
+    assert_words(test->out, "reserved, 23 addresses");
     assert_null(strstr(test->out, "s3cr3t"));
     end(test);
 }
@@ -319,7 +314,7 @@ static void launch__sends_the_options(void **state)
                       "\"cpus_per_task\":4}");
     assert_string_equal(test->out, "MUNGE:x:\n");
     assert_int_equal(RUN("launch", "--cluster=elcap", "f1", "--interconnect=elan"), 2);
-    assert_has(test->err, "slingshot, omnipath");
+    assert_words(test->err, "slingshot, omnipath");
     assert_int_equal(RUN("launch", "--cluster=elcap", "f1", "--tasks-per-node=0"), 2);
     end(test);
 }
@@ -337,14 +332,14 @@ static void token__shows_only_where_it_is_asked_for(void **state)
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("reserve", "--json", "--cluster=elcap", "--uid=1", "--node-count=1", "f1"),
                      0);
-    assert_has(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"s3cr3t\"");
+    assert_words(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"s3cr3t\"");
     assert_int_equal(RUN("show", "--cluster=elcap", "f1"), 0);
     assert_null(strstr(test->out, "s3cr3t"));
-    assert_has(test->out, "FI_CXI_COLL_MCAST_TOKEN=***");
-    assert_has(test->out, "FI_CXI_COLL_JOB_ID=elcap-f1");
+    assert_words(test->out, "FI_CXI_COLL_MCAST_TOKEN=***");
+    assert_words(test->out, "FI_CXI_COLL_JOB_ID=elcap-f1");
     assert_int_equal(RUN("show", "--json", "--cluster=elcap", "f1"), 0);
     assert_null(strstr(test->out, "s3cr3t"));
-    assert_has(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"***\"");
+    assert_words(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"***\"");
     assert_int_equal(RUN("release", "--cluster=elcap", "f1"), 0);
     assert_string_equal(test->out, "elcap/f1: active\n");
     assert_int_equal(RUN("release", "--json", "--cluster=elcap", "f1"), 0);
@@ -368,7 +363,7 @@ static void fence__needs_a_node_and_a_reason(void **state)
         {403, PROBLEM, forbidden, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("fence", "elcap7"), 2);
-    assert_has(test->err, "--reason");
+    assert_words(test->err, "--reason");
     assert_int_equal(RUN("fence", "--reason", "off"), 2);
     assert_int_equal(RUN("fence", "--reason", "off", "elcap7", "elcap8"), 2);
     assert_int_equal(RUN("fence", "--reason", "", "elcap7"), 2);
@@ -384,14 +379,14 @@ static void fence__needs_a_node_and_a_reason(void **state)
     assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 0);
     assert_string_equal(test->out, "elcap7: 0 reservations no longer wait for it\n");
     assert_int_equal(RUN("--json", "fence", "elcap7", "--reason=off"), 0);
-    assert_has(test->out, "\"reservations\": 2");
-    assert_has(test->out, "\"active\": 1");
+    assert_words(test->out, "\"reservations\": 2");
+    assert_words(test->out, "\"active\": 1");
     assert_int_equal(RUN("fence", "elcpa7", "--reason=off"), 0);
     assert_string_equal(test->out, "elcpa7: 0 reservations no longer wait for it\n"
                                    "elcpa7: 2 active jobs on it are not touched\n");
-    assert_has(test->err, "no cluster's nodes and no reservation has elcpa7");
+    assert_words(test->err, "no cluster's nodes and no reservation has elcpa7");
     assert_int_equal(RUN("fence", "elcap7", "--reason=off"), 1);
-    assert_has(test->err, "only an admin may");
+    assert_words(test->err, "only an admin may");
     end(test);
 }
 
@@ -415,9 +410,9 @@ static void nodes_clean__says_how_many_are(void **state)
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1"), 2);
     assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "f1", "elcap[1-4]"), 2);
-    assert_has(test->err, "--number");
+    assert_words(test->err, "--number");
     assert_int_equal(RUN("nodes-clean", "--number", "7", "f1", "elcap[1-4]"), 2);
-    assert_has(test->err, "--cluster");
+    assert_words(test->err, "--cluster");
     assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "0", "f1", "n1"), 2);
     fakebroker_expect(test->fake, 0, NULL);
     assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "elcap[1-4]"),
@@ -441,7 +436,7 @@ static void nodes_clean__says_how_many_are(void **state)
                       "{\"number\":7,\"nodes\":\"n1\",\"state\":\"lingering\"}");
     assert_int_equal(
         RUN("--json", "nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "n1"), 0);
-    assert_has(test->out, "\"clean\": 4000");
+    assert_words(test->out, "\"clean\": 4000");
     assert_int_equal(RUN("nodes-clean", "--cluster", "elcap", "--number", "7", "f1", "n1"), 3);
     end(test);
 }
@@ -457,7 +452,7 @@ static void decisions__are_explicit(void **state)
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("claim"), 2);
     assert_int_equal(RUN("claim", "--cluster", "elcap"), 2);
-    assert_has(test->err, "which cluster?");
+    assert_words(test->err, "which cluster?");
     assert_int_equal(RUN("claim", "elcap", "tuo"), 2);
     assert_int_equal(RUN("claim", "elcap/../x"), 2);
     assert_int_equal(RUN("accept-loss", "elcap"), 2);
@@ -474,7 +469,7 @@ static void decisions__are_explicit(void **state)
     assert_int_equal(RUN("--json", "claim", "elcap"), 0);
     assert_string_equal(test->out, "{\"reservations\": 2}\n");
     assert_int_equal(RUN("accept-loss"), 1);
-    assert_has(test->err, "only an admin may");
+    assert_words(test->err, "only an admin may");
     end(test);
 }
 
@@ -509,25 +504,25 @@ static void list__shows_what_is_quarantined(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_has(test->out, "WAITS FOR");
-    assert_has(test->out,
-               "f4    5 1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
-               "elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
-               "4 that said nothing (which is not known: the job only gave the number of nodes; "
-               "only the time ends it)\n");
-    assert_has(test->out, "no node, only the time\n");
+    assert_words(test->out, "WAITS FOR");
+    assert_words(test->out,
+                 "f4    5 1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
+                 "elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
+                 "4 that said nothing (which is not known: the job only gave the number of nodes; "
+                 "only the time ends it)\n");
+    assert_words(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--json"), 0);
-    assert_has(test->out, "\"unheard\":4");
-    assert_has(test->out, "\"job\":\"f5\"");
+    assert_words(test->out, "\"unheard\":4");
+    assert_words(test->out, "\"job\":\"f5\"");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--limit", "1"), 0); /* of those that are quarantined */
-    assert_has(test->out, "f4");
+    assert_words(test->out, "f4");
     assert_null(strstr(test->out, "f5"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
-    assert_has(test->out, "2026-11-21T09:10:00.000Z");
-    assert_has(test->out, "1 that said nothing");
-    assert_has(test->out, "which is not known");
+    assert_words(test->out, "2026-11-21T09:10:00.000Z");
+    assert_words(test->out, "1 that said nothing");
+    assert_words(test->out, "which is not known");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4); /* it makes no sense */
     end(test);
 }
@@ -545,12 +540,12 @@ static void list__shows_what_waits_for_reports(void **state)
         {200, NULL, UNTIL_REPORTED, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("list", "--held"), 0);
-    assert_has(test->out,
-               "f6    5 1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
-               "not known: the job only gave the number of nodes)\n");
+    assert_words(test->out,
+                 "f6    5 1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
+                 "not known: the job only gave the number of nodes)\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f6"), 0);
-    assert_has(test->out, "all its nodes have reported");
+    assert_words(test->out, "all its nodes have reported");
     end(test);
 }
 
@@ -578,10 +573,10 @@ static void list__tells_lingering_from_silent(void **state)
          THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("list", "--held"), 0);
-    assert_has(test->out, "n1 (lingering: cxi2:2), n2 (created), silent: n[3-128]\n");
+    assert_words(test->out, "n1 (lingering: cxi2:2), n2 (created), silent: n[3-128]\n");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 0);
-    assert_has(test->out, "n1 (lingering), 29 more (30 lingering and 0 created in all), silent: "
-                          "n[31-40] and 20 more");
+    assert_words(test->out, "n1 (lingering), 29 more (30 lingering and 0 created in all), silent: "
+                            "n[31-40] and 20 more");
     assert_int_equal(RUN("show", "--cluster=elcap", "f4"), 4);
     end(test);
 }
@@ -608,7 +603,7 @@ static void show__says_that_there_are_no_steps(void **state)
         assert_string_equal(test->out, without);
     }
     assert_int_equal(RUN("show", "--steps", "--json", "--cluster=elcap", "f4"), 0);
-    assert_has(test->out, "\"steps\": []");
+    assert_words(test->out, "\"steps\": []");
     end(test);
 }
 
@@ -686,7 +681,7 @@ static void env__with_a_ca_that_is_not_there(void **state)
                          "f1"),
                      0);
     assert_string_equal(test->out, "FI_CXI_COLL_FABRIC_MGR_CACERT=yes\n");
-    assert_has(test->err, "warning: there is no file or folder /nowhere/ca.pem here");
+    assert_words(test->err, "warning: there is no file or folder /nowhere/ca.pem here");
     fakebroker_expect(test->fake, 1,
                       "GET /v1/clusters/c/jobs/f1/env?step=%2Ff1 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
@@ -753,13 +748,13 @@ static void list__of_a_node(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=active&node=elcap17 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_has(test->out, "ON NODE\n");
-    assert_has(test->out, "possible\n");
+    assert_words(test->out, "ON NODE\n");
+    assert_words(test->out, "possible\n");
     assert_string_equal(test->err, "mcastctl: 2 more may have something on elcap17, of clusters "
                                    "whose reservations are not shown to you; ask as an admin\n");
     assert_int_equal(RUN("list", "--node", "elcap17", "--json"), 0);
-    assert_has(test->out, "\"on_node\":\"possible\"");
-    assert_has(test->err, "2 more");
+    assert_words(test->out, "\"on_node\":\"possible\"");
+    assert_words(test->err, "2 more");
     end(test);
 }
 
@@ -805,13 +800,13 @@ static void sync__refuses_what_may_not_be_whole(void **state)
     struct test *test = begin(script, SIZE(script));
     char path[128];
     assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
-    assert_has(test->err, "--empty");
+    assert_words(test->err, "--empty");
     test->input = "/"; /* reading it fails */
     assert_int_equal(RUN("sync", "--cluster=elcap", "--empty"), 2);
-    assert_has(test->err, "could not be read to its end (Is a directory)");
+    assert_words(test->err, "could not be read to its end (Is a directory)");
     write_input(test, path, binary, sizeof binary - 1);
     assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
-    assert_has(test->err, "line 2");
+    assert_words(test->err, "line 2");
     write_input(test, path, space, sizeof space - 1);
     assert_int_equal(RUN("sync", "--cluster=elcap"), 2);
     fakebroker_expect(test->fake, 0, NULL);
@@ -851,7 +846,7 @@ static void events__lines_and_json(void **state)
     assert_int_equal(RUN("events", "--json"), 0);
     assert_int_equal(strncmp(test->out, "{\"from\":1,\"to\":40}\n{\"seq\":41,", 29), 0);
     assert_int_equal(RUN("events", "--follow"), 1);
-    assert_has(test->out, "!lost");
+    assert_words(test->out, "!lost");
     assert_string_equal(test->err, "mcastctl: no longer yours\n");
     fakebroker_expect(test->fake, 4,
                       "GET /v1/events?after=42 HTTP/1.1\r\n" AGENT
@@ -879,7 +874,7 @@ static void status__table_and_json(void **state)
                                    "strays         0\n"
                                    "new            [1]\n");
     assert_int_equal(RUN("status", "--json"), 0);
-    assert_has(test->out, "  \"version\": \"0.1.0\",\n");
+    assert_words(test->out, "  \"version\": \"0.1.0\",\n");
     end(test);
 }
 
@@ -921,12 +916,13 @@ static void status__says_first_what_is_wrong(void **state)
     assert_int_equal(RUN("status"), 0);
     assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "THE LAST RELOAD WAS REFUSED");
-    assert_has(test->out, "2 ACTIVE JOBS WERE FOUND WITHOUT THEIR VNIS: these may be given out "
-                          "again, see state.md\n");
-    assert_has(test->out, "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start: look in the "
-                          "log for \"are not removed\"");
-    assert_has(test->out, "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
+    assert_words(test->out, "THE LAST RELOAD WAS REFUSED");
+    assert_words(test->out, "2 ACTIVE JOBS WERE FOUND WITHOUT THEIR VNIS: these may be given out "
+                            "again, see state.md\n");
+    assert_words(test->out, "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start: look in the "
+                            "log for \"are not removed\"");
+    assert_words(test->out,
+                 "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
     assert_int_equal(RUN("status"), 0);
     static const char nodes[] =
         "SERVICES OF JOBS WILL NOT GO ON 3 NODES, the first is n17; their VNIs stay quarantined: "
@@ -935,7 +931,7 @@ static void status__says_first_what_is_wrong(void **state)
         "What to do: mcastctl doctor\n";
     assert_int_equal(strncmp(test->out, nodes, sizeof nodes - 1), 0);
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs stay quarantined");
+    assert_words(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs stay quarantined");
     assert_int_equal(RUN("status"), 0);
     assert_int_equal(strncmp(test->out, "All is well.\n", 13), 0);
     end(test);
@@ -981,21 +977,69 @@ static void status__says_alarms_before_all(void **state)
                         "version 0.1.0\n"
                         "vnis    free 0\n");
     assert_int_equal(RUN("status", "--json"), 0);
-    assert_has(test->out, "\"kind\": \"name-conflict\"");
+    assert_words(test->out, "\"kind\": \"name-conflict\"");
     assert_int_equal(RUN("status"), 0);
     assert_string_equal(test->out, "All is well.\nversion 0.1.0\n");
     assert_int_equal(RUN("status"), 0); /* B7 */
-    assert_has(test->out, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
+    assert_words(test->out, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "NOT SERVING: this broker is standby, and no broker is known to lead\n");
+    assert_words(test->out,
+                 "NOT SERVING: this broker is standby, and no broker is known to lead\n");
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "ETCD DOES NOT ANSWER since 2026-11-21T03:05:00.000Z: no answer from "
-                          "https://m3:2379\n"
-                          "This broker is a standby; https://m2:7470 leads.\n"
-                          "What to do: mcastctl doctor\n");
+    assert_words(test->out, "ETCD DOES NOT ANSWER since 2026-11-21T03:05:00.000Z: no answer from "
+                            "https://m3:2379\n"
+                            "This broker is a standby; https://m2:7470 leads.\n"
+                            "What to do: mcastctl doctor\n");
     assert_int_equal(RUN("status"), 0);
-    assert_has(test->out, "NOT SERVING: this broker is starting, and no broker is known to lead\n"
-                          "What to do: mcastctl doctor\n");
+    assert_words(test->out, "NOT SERVING: this broker is starting, and no broker is known to lead\n"
+                            "What to do: mcastctl doctor\n");
+    end(test);
+}
+
+/* B7: a leader that nothing follows, and one whose standbys are not as it is. */
+static void status__lists_the_standbys(void **state)
+{
+#define STANDBY(url, version, configuration)                                                       \
+    "{\"url\":\"" url "\",\"host\":\"h\",\"version\":\"" version                                   \
+    "\",\"configuration\":\"" configuration "\"}"
+    static const char alone[] =
+        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":[]}}";
+    static const char some[] =
+        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":"
+        "[" STANDBY("https://m2", "2", "c") "," STANDBY("https://m3", "1", "d") "]}}";
+    static const struct reply script[] = {{200, NULL, alone, THEN_KEEP},
+                                          {200, NULL, some, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out, "NO STANDBY: if this broker fails, none takes over\n"
+                                   "What to do: mcastctl doctor\n"
+                                   "version    2\n"
+                                   "leadership configuration c\n");
+    assert_int_equal(RUN("status"), 0);
+    assert_string_equal(test->out,
+                        "THE STANDBY https://m3 HAS VERSION 1, this broker 2\n"
+                        "THE STANDBY https://m3 HAS ANOTHER CONFIGURATION than this broker\n"
+                        "What to do: mcastctl doctor\n"
+                        "version            2\n"
+                        "leadership         configuration c\n"
+                        "standby https://m2 host h, version 2, configuration c\n"
+                        "standby https://m3 host h, version 1, configuration d\n");
+    end(test);
+}
+
+static void step_down__is_refused_or_forced(void **state)
+{
+    static const struct reply script[] = {
+        {409, PROBLEM, "{\"code\":\"no-standby\",\"detail\":\"no standby is known\"}", THEN_KEEP},
+        {202, NULL, "{\"status\":\"stepping-down\"}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("step-down"), 1);
+    assert_words(test->err, "no standby is known");
+    assert_int_equal(RUN("step-down", "--force"), 0);
+    fakebroker_expect(test->fake, 2,
+                      "POST /v1/step-down HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 14\r\n\r\n{\"force\":true}");
     end(test);
 }
 
@@ -1018,16 +1062,16 @@ static void doctor__listens_to_the_broker(void **state)
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("doctor"), 1);
-    assert_has(test->out, "older than this mcastctl");
-    assert_has(test->out, "s behind this machine's");
-    assert_has(test->out, "does not know who you are");
+    assert_words(test->out, "older than this mcastctl");
+    assert_words(test->out, "s behind this machine's");
+    assert_words(test->out, "does not know who you are");
     assert_int_equal(RUN("doctor"), 1);
     assert_int_equal(strncmp(test->out, "PROBLEMS (", 10), 0);
-    assert_has(test->out, "\n  vnis         none free?[2J\n               → enlarge\n");
-    assert_has(test->out, "\n               → put the file there on every node, or set [hwcoll] "
-                          "job_ca = yes and have the CA in"
-                          "\n                 the system's store\n");
-    assert_has(test->out, "\n  link         up\n");
+    assert_words(test->out, "\n  vnis         none free?[2J\n               → enlarge\n");
+    assert_words(test->out, "\n               → put the file there on every node, or set [hwcoll] "
+                            "job_ca = yes and have the CA in"
+                            "\n                 the system's store\n");
+    assert_words(test->out, "\n  link         up\n");
     end(test);
 }
 
@@ -1065,5 +1109,6 @@ UNIT_MAIN(
     cmocka_unit_test(sync__reads_standard_input),
     cmocka_unit_test(sync__refuses_what_may_not_be_whole), cmocka_unit_test(events__lines_and_json),
     cmocka_unit_test(status__table_and_json), cmocka_unit_test(status__says_first_what_is_wrong),
-    cmocka_unit_test(status__says_alarms_before_all),
+    cmocka_unit_test(status__says_alarms_before_all), cmocka_unit_test(status__lists_the_standbys),
+    cmocka_unit_test(step_down__is_refused_or_forced),
     cmocka_unit_test(doctor__listens_to_the_broker), cmocka_unit_test(ctl__full_disk_is_an_error))

@@ -81,8 +81,7 @@ static void expect_advice(const char *check, const char *level, const char *word
 
 static void expect_text(const char *words)
 {
-    if (!strstr(text, words))
-        fail_msg("no \"%s\" in: %s", words, text);
+    assert_words(text, words);
 }
 
 static int create_folder(void **state)

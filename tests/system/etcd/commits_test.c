@@ -1,65 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* B7: commits of a leader, while members, the network and other brokers do what they can do. */
 
-#include "tests/system/etcd/ledger.h"
-#include "tests/system/rig/await.h"
-#include "tests/system/rig/folder.h"
-#include "tests/system/rig/tcpproxy.h"
+#include "tests/system/etcd/scene.h"
 
-#define PREFIX "/mcastd/elcap"
-
-/* A broker that leads, and reaches the first member through a proxy. */
-struct scene {
-    char folder[FOLDER_PATH_SIZE], key_file[128], url[64];
-    const char *urls[1];
-    struct tcpproxy *proxy;
-    struct etcd_options options;
-    struct broker broker;
-};
-
-static uint64_t last_lease;
-
+/* A broker that leads behind the proxy. */
 static int set_up(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-    assert_non_null(scene);
-    *state = scene;
-    assert_int_equal(etcdcluster_wipe(cluster), 0);
-    assert_int_equal(folder_create(scene->folder), 0);
-    make_key(folder_path(scene->key_file, sizeof scene->key_file, scene->folder, "state.key"));
-    scene->proxy = tcpproxy_create(etcdcluster_port(cluster, 0));
-    assert_non_null(scene->proxy);
-    snprintf(scene->url, sizeof scene->url, "http://127.0.0.1:%d", tcpproxy_port(scene->proxy));
-    scene->urls[0] = scene->url;
-    scene->options = options_of(PREFIX, scene->key_file);
-    scene->options.endpoints = scene->urls;
-    scene->options.endpoint_count = 1;
-    scene->broker = broker_of(&scene->options, ++last_lease);
-    broker_load(&scene->broker);
-    COMMIT(scene->broker.store, reservation(1, "f1"));
-    return 0;
-}
-
-static int tear_down(void **state)
-{
+    (void)scene_setup(state);
     struct scene *scene = *state;
-    broker_close(&scene->broker);
-    tcpproxy_destroy(scene->proxy);
-    folder_destroy(scene->folder);
-    free(scene);
+    scene->broker = broker_loaded(&scene->behind);
+    COMMIT(scene->broker.store, reservation(1, "f1"));
     return 0;
 }
 
 /* What another broker, the next leader, finds. */
 static void assert_kept(struct scene *scene, const char *expected)
 {
-    struct etcd_options options = options_of(PREFIX, scene->key_file);
-    struct broker next = {.etcd = etcd_of(&options)};
+    struct broker next = {.etcd = etcd_of(&scene->options)};
     (void)ask(next.etcd, LEADER_RESIGN, scene->broker.lease);
     broker_lead(&next, ++last_lease);
     assert_ledger(next.store, expected);
-    assert_outcome(ask(next.etcd, LEADER_RESIGN, next.lease), LEADER_OK);
-    broker_close(&next);
+    broker_resign(&next);
 }
 
 static void assert_sequence(struct scene *scene, unsigned commit)
@@ -71,29 +32,16 @@ static void assert_sequence(struct scene *scene, unsigned commit)
     free(seq);
 }
 
-static void begin(struct scene *scene, struct outcome *outcome, struct record record)
-{
-    store_commit(scene->broker.store, batch_of(&record, 1), note_outcome, outcome);
-}
-
-static void end(struct scene *scene, struct outcome *outcome)
-{
-    await_readable(scene->broker.store);
-    store_dispatch(scene->broker.store);
-    assert_int_equal(outcome->calls, 1);
-}
-
 static void assert_deposed(struct scene *scene, struct outcome *outcome, const char *words)
 {
-    end(scene, outcome);
+    end(&scene->broker, outcome);
     assert_int_equal(outcome->result.code, ERROR_NOT_LEADER);
     assert_non_null(outcome->failed);
-    if (!strstr(outcome->result.error.text, words))
-        fail_msg("\"%s\" is not in \"%s\"", words, outcome->result.error.text);
+    assert_words(outcome->result.error.text, words);
     batch_destroy(outcome->failed);
     *outcome = (struct outcome){0};
-    begin(scene, outcome, reservation(99, "later"));
-    end(scene, outcome);
+    begin(&scene->broker, outcome, reservation(99, "later"));
+    end(&scene->broker, outcome);
     assert_int_equal(outcome->result.code, ERROR_NOT_LEADER);
     batch_destroy(outcome->failed);
 }
@@ -114,27 +62,17 @@ static void commit__that_comes_late_again_does_nothing(void **state)
     assert_kept(scene, "counters 2 0\nreservation 1 elcap-third\n");
 }
 
-static bool answered(void *proxy)
-{
-    return tcpproxy_waiting(proxy, TCPPROXY_TO_CLIENT) > 0;
-}
-
-static bool asked(void *proxy)
-{
-    return tcpproxy_waiting(proxy, TCPPROXY_TO_SERVER) > 0;
-}
-
 static void commit__whose_answer_is_lost_is_done_once(void **state)
 {
     struct scene *scene = *state;
     for (uint64_t i = 2; i < 6; i++) {
         struct outcome outcome = {0};
         tcpproxy_cut(scene->proxy, TCPPROXY_TO_CLIENT);
-        begin(scene, &outcome, event(i - 1, 1));
+        begin(&scene->broker, &outcome, event(i - 1, 1));
         assert_true(await(answered, scene->proxy, AWAIT_DEADLINE_MS));
         tcpproxy_reset(scene->proxy, false);
         tcpproxy_cut(scene->proxy, 0);
-        end(scene, &outcome);
+        end(&scene->broker, &outcome);
         assert_int_equal(outcome.result.code, 0);
         assert_sequence(scene, (unsigned)i);
     }
@@ -147,7 +85,7 @@ static void commit__without_its_leader_key_is_not_done(void **state)
     struct scene *scene = *state;
     struct outcome outcome = {0};
     assert_outcome(ask(scene->broker.etcd, LEADER_RESIGN, scene->broker.lease), LEADER_OK);
-    begin(scene, &outcome, reservation(2, "f2"));
+    begin(&scene->broker, &outcome, reservation(2, "f2"));
     assert_deposed(scene, &outcome, "another broker leads");
     assert_kept(scene, "counters 1 0\nreservation 1 elcap-f1\n");
 }
@@ -156,20 +94,18 @@ static void commit__under_another_leader_is_not_done(void **state)
 {
     struct scene *scene = *state;
     struct outcome outcome = {0};
-    struct etcd_options options = options_of(PREFIX, scene->key_file);
     /* On its way while another broker wins, and loads. */
     tcpproxy_cut(scene->proxy, TCPPROXY_TO_SERVER);
-    begin(scene, &outcome, reservation(2, "f2"));
+    begin(&scene->broker, &outcome, reservation(2, "f2"));
     assert_true(await(asked, scene->proxy, AWAIT_DEADLINE_MS));
-    struct broker next = {.etcd = etcd_of(&options)};
+    struct broker next = {.etcd = etcd_of(&scene->options)};
     assert_outcome(ask(next.etcd, LEADER_RESIGN, scene->broker.lease), LEADER_OK);
     broker_lead(&next, ++last_lease);
     assert_ledger(next.store, "counters 1 0\nreservation 1 elcap-f1\n");
     COMMIT(next.store, reservation(2, "others"));
     tcpproxy_cut(scene->proxy, 0);
     assert_deposed(scene, &outcome, "another broker leads");
-    assert_outcome(ask(next.etcd, LEADER_RESIGN, next.lease), LEADER_OK);
-    broker_close(&next);
+    broker_resign(&next);
     assert_kept(scene, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-others\n");
 }
 
@@ -181,7 +117,7 @@ static void commit__ends_at_the_deadline(void **state)
     const int64_t deadline = now_ms() + 300;
     etcdcluster_pause(cluster, 0);
     store_etcd_extend(scene->broker.store, deadline);
-    begin(scene, &outcome, reservation(2, "f2"));
+    begin(&scene->broker, &outcome, reservation(2, "f2"));
     await_readable(scene->broker.store);
     assert_true(now_ms() >= deadline);
     assert_deposed(scene, &outcome, "lease is over");
@@ -201,13 +137,13 @@ static void commit__goes_on_while_the_lease_is_kept(void **state)
     struct outcome outcome = {0};
     tcpproxy_cut(scene->proxy, TCPPROXY_TO_SERVER);
     store_etcd_extend(scene->broker.store, now_ms() + 2 * LEASE_MS);
-    begin(scene, &outcome, reservation(2, "f2"));
+    begin(&scene->broker, &outcome, reservation(2, "f2"));
     assert_true(await(asked, scene->proxy, AWAIT_DEADLINE_MS));
     etcdcluster_kill(cluster, 0);
     tcpproxy_reset(scene->proxy, false);
     tcpproxy_cut(scene->proxy, 0);
     assert_int_equal(etcdcluster_restart(cluster, 0), 0);
-    end(scene, &outcome);
+    end(&scene->broker, &outcome);
     assert_int_equal(outcome.result.code, 0);
     assert_int_equal(etcdcluster_await(cluster), 0);
     assert_sequence(scene, 2);
@@ -219,7 +155,7 @@ static void commit__after_the_deadline_sends_nothing(void **state)
     struct outcome outcome = {0};
     const uint64_t passed = tcpproxy_passed(scene->proxy, TCPPROXY_TO_SERVER);
     store_etcd_extend(scene->broker.store, now_ms());
-    begin(scene, &outcome, reservation(2, "f2"));
+    begin(&scene->broker, &outcome, reservation(2, "f2"));
     assert_deposed(scene, &outcome, "lease is over");
     assert_int_equal(tcpproxy_passed(scene->proxy, TCPPROXY_TO_SERVER), passed);
 }
@@ -230,55 +166,24 @@ static void offer__is_begun_by_itself(void **state)
     struct outcome first = {0}, second = {0};
     struct record record = reservation(3, "f3");
     tcpproxy_cut(scene->proxy, TCPPROXY_TO_CLIENT);
-    begin(scene, &first, reservation(2, "f2"));
+    begin(&scene->broker, &first, reservation(2, "f2"));
     assert_true(store_offer(scene->broker.store, batch_of(&record, 1), note_outcome, &second));
     assert_true(await(answered, scene->proxy, AWAIT_DEADLINE_MS));
     tcpproxy_cut(scene->proxy, 0);
-    end(scene, &first);
+    end(&scene->broker, &first);
     assert_null(store_withdraw(scene->broker.store));
-    end(scene, &second);
+    end(&scene->broker, &second);
     assert_sequence(scene, 3);
-}
-
-static void call(const char *path, const char *body)
-{
-    struct plainhttp_reply reply;
-    if (etcdcluster_call(cluster, 0, path, body, &reply) != 200)
-        fail_msg("%s: %s", path, reply.text ? reply.text : "no answer");
-    plainhttp_reply_release(&reply);
-}
-
-/* What an administrator does who has deleted what filled it. */
-static void make_room(void)
-{
-    struct plainhttp_reply reply;
-    char body[128];
-    assert_int_equal(etcdcluster_call(cluster, 0, "/v3/kv/range", "{\"key\":\"AA==\"}", &reply),
-                     200);
-    json_t *header = json_object_get(reply.json, "header");
-    snprintf(body, sizeof body, "{\"revision\":\"%s\",\"physical\":true}",
-             json_string_value(json_object_get(header, "revision")));
-    call("/v3/kv/compaction", body);
-    call("/v3/maintenance/defragment", "{}");
-    snprintf(body, sizeof body,
-             "{\"action\":\"DEACTIVATE\",\"memberID\":\"%s\",\"alarm\":\"NOSPACE\"}",
-             json_string_value(json_object_get(header, "member_id")));
-    call("/v3/maintenance/alarm", body);
-    plainhttp_reply_release(&reply);
 }
 
 static void commit__into_a_full_etcd_is_made_when_there_is_space(void **state)
 {
     enum { VALUE = 1 << 20, PUTS_MAX = 64 };
     struct scene *scene = *state;
-    struct etcdcluster *ample = cluster;
     char *value = calloc(1, VALUE + 1), key[32];
-    cluster = etcdcluster_create(&(struct etcdcluster_options){.quota_bytes = 4 * VALUE});
-    assert_non_null(cluster);
     assert_non_null(value);
-    struct etcd_options options = options_of(PREFIX, scene->key_file);
-    struct broker broker = broker_of(&options, ++last_lease);
-    broker_load(&broker);
+    scene_move(scene, &(struct etcdcluster_options){.quota_bytes = 4 * VALUE});
+    struct broker broker = broker_loaded(&scene->options);
     memset(value, 'v', VALUE);
     int puts = 0;
     do
@@ -295,14 +200,15 @@ static void commit__into_a_full_etcd_is_made_when_there_is_space(void **state)
     outcome = commit_batch(broker.store, outcome.failed);
     assert_int_equal(outcome.result.code, ERROR_FULL);
 
+    /* What an administrator does: delete what filled it, and so on. */
     call("/v3/kv/deleterange", "{\"key\":\"L2ZpbGxpbmcv\",\"range_end\":\"L2ZpbGxpbmcw\"}");
-    make_room();
+    compact();
+    call("/v3/maintenance/defragment", "{}");
+    set_alarm(false);
     outcome = commit_batch(broker.store, outcome.failed);
     if (outcome.result.code)
         fail_msg("%s", outcome.result.error.text);
     broker_close(&broker);
-    etcdcluster_destroy(cluster);
-    cluster = ample;
     free(value);
 }
 
@@ -312,12 +218,8 @@ static void commits__outlive_a_member(void **state)
 {
     enum { COMMITS = 60, KILL_AT = 20, RESTART_AT = 40 };
     struct scene *scene = *state;
-    struct etcdcluster *one = cluster;
-    cluster = etcdcluster_create(&(struct etcdcluster_options){.members = 3});
-    assert_non_null(cluster);
-    struct etcd_options options = options_of(PREFIX, scene->key_file);
-    struct broker broker = broker_of(&options, ++last_lease);
-    broker_load(&broker);
+    scene_move(scene, &(struct etcdcluster_options){.members = 3});
+    struct broker broker = broker_loaded(&scene->options);
     for (uint64_t i = 1; i <= COMMITS; i++) {
         struct outcome outcome = {0};
         struct record records[] = {event(i, 1), reservation(1, i % 2 ? "odd" : "even")};
@@ -328,8 +230,7 @@ static void commits__outlive_a_member(void **state)
             assert_int_equal(etcdcluster_restart(cluster, 0), 0);
         if (i == RESTART_AT + 5)
             etcdcluster_kill(cluster, (unsigned)etcdcluster_leader(cluster));
-        await_readable(broker.store);
-        store_dispatch(broker.store);
+        end(&broker, &outcome);
         if (outcome.result.code)
             fail_msg("commit %ju: %s", (uintmax_t)i, outcome.result.error.text);
     }
@@ -342,11 +243,8 @@ static void commits__outlive_a_member(void **state)
     assert_non_null(strstr(text, "event 60 of 1\n"));
     free(text);
     broker_close(&broker);
-    etcdcluster_destroy(cluster);
-    cluster = one;
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(commit__that_comes_late_again_does_nothing),
            TEST(commit__whose_answer_is_lost_is_done_once),
            TEST(commit__without_its_leader_key_is_not_done),

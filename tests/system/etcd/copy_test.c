@@ -1,38 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* B7: the ledger on etcd read by who does not lead, as mcastd --export does. */
 
-#include "tests/system/etcd/ledger.h"
-#include "tests/system/rig/folder.h"
-
-#define PREFIX "/mcastd/elcap"
+#include "tests/system/etcd/scene.h"
 
 enum { MANY = 4500 }; /* pages of 2000 */
 
-struct scene {
-    char folder[FOLDER_PATH_SIZE], key_file[128];
-    struct etcd_options options;
-    struct etcd *etcd;
-};
-
 static int set_up(void **state)
 {
-    struct scene *scene = calloc(1, sizeof *scene);
-    assert_non_null(scene);
-    *state = scene;
-    assert_int_equal(etcdcluster_wipe(cluster), 0);
-    assert_int_equal(folder_create(scene->folder), 0);
-    make_key(folder_path(scene->key_file, sizeof scene->key_file, scene->folder, "state.key"));
-    scene->options = options_of(PREFIX, scene->key_file);
-    scene->etcd = etcd_of(&scene->options);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
+    (void)scene_setup(state);
     struct scene *scene = *state;
-    etcd_close(scene->etcd);
-    folder_destroy(scene->folder);
-    free(scene);
+    scene->broker.etcd = etcd_of(&scene->options);
     return 0;
 }
 
@@ -40,7 +17,7 @@ static struct store *open_copy(const struct scene *scene, bool live)
 {
     struct error err = {0};
     bool is_live = !live;
-    struct store *copy = store_etcd_open_copy(scene->etcd, &is_live, &err);
+    struct store *copy = store_etcd_open_copy(scene->broker.etcd, &is_live, &err);
     if (!copy)
         fail_msg("%s", err.text);
     assert_int_equal(is_live, live);
@@ -71,8 +48,7 @@ static void copy__is_of_one_moment_whoever_leads(void **state)
     struct scene *scene = *state;
     struct error err = {0};
     int tokens = 0;
-    struct broker broker = broker_of(&scene->options, 501);
-    broker_load(&broker);
+    struct broker broker = broker_loaded(&scene->options);
     commit_many(broker.store, 1);
     struct store *copy = open_copy(scene, true);
     COMMIT(broker.store, gone(MANY), gone(1));
@@ -81,8 +57,7 @@ static void copy__is_of_one_moment_whoever_leads(void **state)
         fail_msg("%s", err.text);
     assert_int_equal(tokens, MANY);
     store_close(copy);
-    assert_outcome(ask(broker.etcd, LEADER_RESIGN, broker.lease), LEADER_OK);
-    broker_close(&broker);
+    broker_resign(&broker);
 
     const long keys = etcdcluster_count(cluster, PREFIX "/");
     tokens = 0;
@@ -98,12 +73,11 @@ static void copy__of_no_ledger_is_refused(void **state)
     struct scene *scene = *state;
     struct error err = {0};
     bool live;
-    assert_null(store_etcd_open_copy(scene->etcd, &live, &err));
+    assert_null(store_etcd_open_copy(scene->broker.etcd, &live, &err));
     assert_int_equal(err.code, ERROR_NOT_FOUND);
     assert_non_null(strstr(err.text, "the ledger " PREFIX " in etcd is not there yet"));
     assert_int_equal(etcdcluster_count(cluster, PREFIX "/"), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 UNIT_GROUP(cluster_setup, cluster_teardown, TEST(copy__is_of_one_moment_whoever_leads),
            TEST(copy__of_no_ledger_is_refused))

@@ -361,14 +361,11 @@ static void step__under_way_is_let_go(void **state)
     assert_int_equal(landing.times, 0);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_GROUP(apiclient_prepare, NULL, WITH_DOUBLE(steps__end_with_the_jobs_token),
-           WITH_DOUBLE(steps__end_with_the_jobs_token_over_tls),
-           WITH_DOUBLE(trees__end_one_by_one_where_the_job_is_closed),
-           WITH_DOUBLE(trees__end_one_by_one_where_the_job_can_only_be_read),
-           WITH_DOUBLE(steps__of_another_job_are_out_of_reach),
-           WITH_DOUBLE(steps__end_under_the_login_too),
+UNIT_GROUP(apiclient_prepare, NULL, STOPPED(steps__end_with_the_jobs_token),
+           STOPPED(steps__end_with_the_jobs_token_over_tls),
+           STOPPED(trees__end_one_by_one_where_the_job_is_closed),
+           STOPPED(trees__end_one_by_one_where_the_job_can_only_be_read),
+           STOPPED(steps__of_another_job_are_out_of_reach), STOPPED(steps__end_under_the_login_too),
            cmocka_unit_test(refusal__never_touches_the_login),
            cmocka_unit_test(token__is_enough_without_a_login),
            cmocka_unit_test(answers__mean_what_they_mean_to_other_calls),

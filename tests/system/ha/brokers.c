@@ -48,11 +48,11 @@ void brokers_configure(const struct brokers *brokers, unsigned broker, const cha
     (void)snprintf(text, sizeof text,
                    "[broker]\nsocket = %s\nadvertise = %s\nadmins = %u\n"
                    "[state]\nstore = etcd\nendpoints = %s\nprefix = /mcastd/test\nlease = %s\n"
-                   "key_file = %s/state.key\n%s\n"
+                   "key_file = %s/state.key\npath = %s/%u.db\n%s\n"
                    "[cluster \"elcap\"]\nusers = %u\n",
                    brokers->socket[broker] + strlen("unix:"), brokers->socket[broker],
-                   (unsigned)geteuid(), endpoints, brokers->lease, brokers->folder, brokers->lines,
-                   (unsigned)geteuid());
+                   (unsigned)geteuid(), endpoints, brokers->lease, brokers->folder, brokers->folder,
+                   broker, brokers->lines, (unsigned)geteuid());
     assert_int_equal(folder_write(brokers->folder, name, 0600, text), 0);
 }
 
@@ -64,7 +64,9 @@ void brokers_start(struct brokers *brokers, unsigned broker)
     brokers_configure(brokers, broker,
                       brokers->endpoints[broker] ? brokers->endpoints[broker]
                                                  : etcdcluster_endpoints(brokers->cluster));
+    network_enter(brokers->network, (int)(brokers->first_host + broker));
     brokers->processes[broker] = process_start(argv, file_of(brokers, broker, "log", log));
+    network_enter(brokers->network, -1);
     assert_non_null(brokers->processes[broker]);
 }
 

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 
 /* Several real brokers, of which one leads, on the members of one etcd cluster (B7): number i has
- * the socket i.sock, the configuration i.conf and the log i.log in a folder of their own. Failures
+ * the socket i.sock, the configuration i.conf, the log i.log, and i.db.seen (what it has seen of
+ * the ledger), in a folder of their own. Failures
  * end the test. */
 
 enum { BROKERS_MAX = 3 };
@@ -15,6 +16,8 @@ enum { BROKERS_MAX = 3 };
 struct brokers {
     struct etcdcluster *cluster;
     char folder[FOLDER_PATH_SIZE];
+    struct network *network; /* broker i is at its host first_host + i; or NULL */
+    unsigned first_host;
     const char *lease;                      /* "2s" */
     const char *lines;                      /* further ones of [state]; "" */
     const char *endpoints[BROKERS_MAX];     /* members as it reaches them; NULL: all as they are */

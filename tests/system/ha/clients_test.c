@@ -89,6 +89,7 @@ static void step_down__is_of_the_one_that_leads(void **state)
     struct mcast *handle = open_handle(1);
     struct mcast_error error;
     const int vni = reserve(handle, "f1");
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
     if (mcast_step_down(handle, &error) < 0)
         fail_msg("%s", error.text);
     assert_int_equal(reserve(handle, "f1"), vni);

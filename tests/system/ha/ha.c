@@ -17,10 +17,10 @@
 #include <string.h>
 
 static const char usage[] =
-    "usage: mcast-ha --mock-fm FILE [--rounds N] [--seed K] [--only FAULT] [--debug]\n"
+    "usage: mcast-ha --mock-fm FILE [--rounds N] [--seed K] [--only FAULT] [--proxies] [--debug]\n"
     "  The seed is printed; it decides what happens in which round, and after how many answers.\n"
-    "  --only: the faults that have this text in their names. --debug: the brokers log every\n"
-    "  decision. MCAST_KEEP=1 keeps the folders.\n";
+    "  --only: the faults that have this text in their names. --proxies: no network namespaces.\n"
+    "  --debug: the brokers log every decision. MCAST_KEEP=1 keeps the folders.\n";
 
 enum { GIVE_UP_MS = 1500, GAPS_MAX = 4096 };
 
@@ -161,16 +161,28 @@ static void report(struct ha *ha)
            scene->verdict.faults);
 }
 
+static void make_network(struct ha_context *context)
+{
+    const char *lacks;
+
+    context->units.network = network_create(UNITS_HOSTS, &lacks);
+    if (!context->units.network)
+        printf("skipped: network namespaces, proxies in their place: %s\n", lacks);
+}
+
 static int open_all(struct ha *ha, const char *mock_fm)
 {
     struct scene *scene = &ha->context.scene;
-    const struct testbed_options options = {.mcastd = "", .mock_fm = mock_fm};
+    struct network *network = ha->context.units.network;
+    const struct testbed_options options = {
+        .mcastd = "", .mock_fm = mock_fm, .network = network, .fm_host = UNITS_FM_HOST};
+    const struct etcdcluster_options members = {.members = 3, .network = network};
     struct fleet_options fleet = {
         .verdict = &scene->verdict, .brokers = BROKERS_MAX, .give_up_ms = GIVE_UP_MS};
 
-    if (!(ha->context.cluster = etcdcluster_create(&(struct etcdcluster_options){.members = 3})) ||
+    if (!(ha->context.cluster = etcdcluster_create(&members)) ||
         scene_open_fm(scene, &options) < 0 ||
-        units_open(&ha->context.units, scene, ha->context.cluster) < 0)
+        units_open(&ha->context.units, scene, ha->context.cluster, network) < 0)
         return -1;
     for (unsigned i = 0; i < BROKERS_MAX; i++)
         fleet.sockets[i] = ha->context.units.brokers.socket[i] + strlen("unix:");
@@ -207,19 +219,24 @@ static bool run(struct ha *ha, const char *mock_fm, unsigned rounds)
     witness_destroy(ha->witness);
     units_close(&ha->context.units);
     etcdcluster_destroy(ha->context.cluster);
+    network_destroy(ha->context.units.network);
     return good;
 }
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"mock-fm", required_argument, NULL, 'f'}, {"rounds", required_argument, NULL, 'r'},
-        {"seed", required_argument, NULL, 's'},    {"only", required_argument, NULL, 'o'},
-        {"debug", no_argument, NULL, 'd'},         {NULL, 0, NULL, 0}};
+    static const struct option options[] = {{"mock-fm", required_argument, NULL, 'f'},
+                                            {"rounds", required_argument, NULL, 'r'},
+                                            {"seed", required_argument, NULL, 's'},
+                                            {"only", required_argument, NULL, 'o'},
+                                            {"debug", no_argument, NULL, 'd'},
+                                            {"proxies", no_argument, NULL, 'p'},
+                                            {NULL, 0, NULL, 0}};
     static struct ha ha;
     const char *mock_fm = NULL;
     unsigned rounds = 12;
     uint64_t seed = 1;
+    bool proxies = false;
     int option;
 
     while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -231,6 +248,8 @@ int main(int argc, char **argv)
             seed = strtoull(optarg, NULL, 10);
         else if (option == 'o')
             ha.only = optarg;
+        else if (option == 'p')
+            proxies = true;
         else if (option == 'd')
             ha.context.scene.debug = true;
         else
@@ -241,6 +260,8 @@ int main(int argc, char **argv)
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0); /* in order with stderr, also in a file */
+    if (!proxies)
+        make_network(&ha.context);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return 1;
     ha.context.scene.verdict.seed = seed;

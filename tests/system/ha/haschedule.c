@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/ha/haschedule.h"
 
-#include "tests/system/kills/fakeclock.h"
+#include "tests/system/ha/halinks.h"
+#include "tests/system/ha/haparts.h"
 #include "tests/system/rig/await.h"
 
 #include <signal.h>
@@ -10,324 +11,139 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { QUIET_MS = 500, COMPACTIONS = 300 };
-
-/* ---- small parts ---- */
-
-static unsigned dice(struct ha_context *context, uint32_t sides)
-{
-    return prng_below(&context->scene.prng, sides);
-}
-
-/* So many answers that the next thing happens at a moment that the dice choose. */
-static void go_on(struct ha_context *context)
-{
-    scene_run(&context->scene, prng_between(&context->scene.prng, 5, 160), QUIET_MS);
-}
-
-static void go_on_for(struct ha_context *context, unsigned from_ms, unsigned to_ms)
-{
-    scene_run(&context->scene, UINT32_MAX, prng_between(&context->scene.prng, from_ms, to_ms));
-}
-
-static void skip_for_want(struct ha_context *context, const char *why)
-{
-    context->left_out[context->fault]++;
-    printf("skipped: %s: %s\n", haschedule(&(size_t){0})[context->fault].name, why);
-}
-
-struct wish {
-    struct ha_context *context;
-    int broker;
-    unsigned life;
-};
-
-static bool another_leads(void *arg)
-{
-    const struct wish *wish = arg;
-    const int leader = units_leader(&wish->context->units);
-
-    return leader >= 0 &&
-           (leader != wish->broker || wish->context->units.lives[leader] != wish->life);
-}
-
-static bool none_leads(void *arg)
-{
-    const struct wish *wish = arg;
-
-    return units_leader(&wish->context->units) < 0;
-}
-
-static bool lives_again(void *arg)
-{
-    const struct wish *wish = arg;
-
-    return wish->context->units.lives[wish->broker] != wish->life;
-}
-
-static void await_wish(struct ha_context *context, bool (*holds)(void *wish), struct wish *wish,
-                       const char *words)
-{
-    if (!scene_await(&context->scene, holds, wish))
-        verdict_fault(&context->scene.verdict, "%s", words);
-}
-
-/* The one that leads, or will in a moment. */
-static unsigned leader_of(struct ha_context *context)
-{
-    struct wish wish = {context, -1, 0};
-
-    await_wish(context, another_leads, &wish, "no broker leads");
-    const int leader = units_leader(&context->units);
-    return leader < 0 ? dice(context, BROKERS_MAX) : (unsigned)leader;
-}
-
-static unsigned standby_of(struct ha_context *context)
-{
-    return (leader_of(context) + 1 + dice(context, BROKERS_MAX - 1)) % BROKERS_MAX;
-}
-
-static struct wish wish_of(struct ha_context *context, unsigned broker)
-{
-    return (struct wish){context, (int)broker, context->units.lives[broker]};
-}
-
-static void await_another(struct ha_context *context, struct wish wish)
-{
-    await_wish(context, another_leads, &wish, "no other broker takes over");
-}
-
-/* To which the broker sends most: its commits. */
-static unsigned member_of(struct ha_context *context, unsigned broker)
-{
-    struct tcpproxy *const *links = context->units.links[broker];
-    uint64_t before[ETCDCLUSTER_MAX], most = 0;
-    unsigned member = 0;
-
-    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
-        before[m] = tcpproxy_passed(links[m], TCPPROXY_TO_SERVER);
-    go_on(context);
-    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
-        const uint64_t more = tcpproxy_passed(links[m], TCPPROXY_TO_SERVER) - before[m];
-        member = more > most ? m : member;
-        most = more > most ? more : most;
-    }
-    return member;
-}
+enum { COMPACTIONS = 300 };
 
 /* ---- brokers ---- */
 
 static void leader_killed(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    const struct wish wish = wish_of(context, leader);
+    const unsigned leader = ha_leader(context);
+    const struct ha_wish wish = ha_wish_of(context, leader);
 
     units_kill(&context->units, leader);
-    if (dice(context, 2))
+    if (ha_dice(context, 2))
         units_start(&context->units, leader);
     else
-        await_another(context, wish);
-    go_on(context);
+        ha_await_another(context, wish);
+    ha_go_on(context);
 }
 
 /* Again and again, also while it takes over. */
 static void leaders_killed(struct ha_context *context)
 {
     for (int i = 0; i < 3; i++) {
-        const unsigned leader = leader_of(context);
+        const unsigned leader = ha_leader(context);
 
         units_kill(&context->units, leader);
-        go_on_for(context, 1, 2600);
+        ha_go_on_for(context, 1, 2600);
         units_start(&context->units, leader);
     }
 }
 
 static void standby_killed(struct ha_context *context)
 {
-    const unsigned standby = standby_of(context);
+    const unsigned standby = ha_standby(context);
 
     units_kill(&context->units, standby);
-    go_on(context);
+    ha_go_on(context);
     units_start(&context->units, standby);
-    go_on(context);
+    ha_go_on(context);
 }
 
 static void all_killed(struct ha_context *context)
 {
-    const unsigned first = dice(context, BROKERS_MAX);
+    const unsigned first = ha_dice(context, BROKERS_MAX);
 
     for (unsigned i = 0; i < BROKERS_MAX; i++)
         units_kill(&context->units, i);
     for (unsigned i = 0; i < BROKERS_MAX; i++) {
         units_start(&context->units, (first + i) % BROKERS_MAX);
-        go_on_for(context, 1, 60);
+        ha_go_on_for(context, 1, 60);
     }
 }
 
 /* Longer than its lease: it acts no more, and ends, when it goes on (I10). */
 static void leader_paused(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    struct wish wish = wish_of(context, leader);
+    const unsigned leader = ha_leader(context);
+    struct ha_wish wish = ha_wish_of(context, leader);
 
     units_pause(&context->units, leader, true);
-    await_another(context, wish);
-    go_on(context);
+    ha_await_another(context, wish);
+    ha_go_on(context);
     units_pause(&context->units, leader, false);
-    await_wish(context, lives_again, &wish, "a broker that was deposed does not end");
+    ha_await(context, ha_lives_again, &wish, "a broker that was deposed does not end");
 }
 
 static void leader_blinks(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
+    const unsigned leader = ha_leader(context);
 
     units_pause(&context->units, leader, true);
-    go_on_for(context, 50, 2200);
+    ha_go_on_for(context, 50, 2200);
     units_pause(&context->units, leader, false);
-    go_on(context);
+    ha_go_on(context);
 }
 
 static void standby_paused(struct ha_context *context)
 {
-    const unsigned standby = standby_of(context), leader = leader_of(context);
+    const unsigned standby = ha_standby(context), leader = ha_leader(context);
 
     units_pause(&context->units, standby, true);
-    go_on(context);
-    if (dice(context, 2) && leader != standby)
+    ha_go_on(context);
+    if (ha_dice(context, 2) && leader != standby)
         units_kill(&context->units, leader);
-    go_on_for(context, 50, 1500);
+    ha_go_on_for(context, 50, 1500);
     units_pause(&context->units, standby, false);
 }
 
 static void step_down(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    const struct wish wish = wish_of(context, leader);
+    const unsigned leader = ha_leader(context);
+    const struct ha_wish wish = ha_wish_of(context, leader);
     struct plainhttp_reply reply;
 
-    const int status =
-        brokers_call(&context->units.brokers, leader, "POST", "/v1/step-down", NULL, &reply);
+    const int status = brokers_call(&context->units.brokers, leader, "POST", "/v1/step-down",
+                                    "{\"force\":true}", &reply);
     if (status != 202 && status != 503 && status != 0)
         verdict_fault(&context->scene.verdict, "step-down was answered %d", status);
     plainhttp_reply_release(&reply);
     if (status == 202)
-        await_another(context, wish);
+        ha_await_another(context, wish);
 }
 
 static void leader_stopped(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
+    const unsigned leader = ha_leader(context);
 
     units_stop(&context->units, leader);
-    go_on(context);
+    ha_go_on(context);
     units_start(&context->units, leader);
 }
 
 /* A new version: the standbys, and last the one that leads. */
 static void all_upgraded(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
+    const unsigned leader = ha_leader(context);
 
     for (unsigned i = 1; i <= BROKERS_MAX; i++) {
         units_stop(&context->units, (leader + i) % BROKERS_MAX);
-        go_on(context);
+        ha_go_on(context);
         units_start(&context->units, (leader + i) % BROKERS_MAX);
     }
-}
-
-/* ---- links ---- */
-
-static void cut_leader(struct ha_context *context, unsigned directions)
-{
-    const unsigned leader = leader_of(context);
-    const struct wish wish = wish_of(context, leader);
-
-    units_cut(&context->units, leader, directions);
-    await_another(context, wish);
-    go_on(context);
-    units_cut(&context->units, leader, 0);
-    go_on(context);
-}
-
-static void leader_cut(struct ha_context *context)
-{
-    cut_leader(context, TCPPROXY_TO_SERVER | TCPPROXY_TO_CLIENT);
-}
-
-static void leader_unheard(struct ha_context *context)
-{
-    cut_leader(context, TCPPROXY_TO_SERVER);
-}
-
-static void leader_deaf(struct ha_context *context)
-{
-    cut_leader(context, TCPPROXY_TO_CLIENT);
-}
-
-/* For less than the lease, or about as long. */
-static void links_torn(struct ha_context *context)
-{
-    const unsigned leader = leader_of(context);
-
-    for (int i = 0; i < 3; i++) {
-        units_cut(&context->units, leader, 1 + dice(context, 3));
-        go_on_for(context, 50, 1800);
-        units_cut(&context->units, leader, 0);
-        go_on(context);
-    }
-}
-
-static void one_link_cut(struct ha_context *context)
-{
-    const unsigned leader = leader_of(context);
-    const unsigned member = member_of(context, leader);
-
-    tcpproxy_cut(context->units.links[leader][member], 1 + dice(context, 3));
-    go_on(context);
-    go_on_for(context, 50, 1500);
-}
-
-static void standby_cut(struct ha_context *context)
-{
-    units_cut(&context->units, standby_of(context), 1 + dice(context, 3));
-    go_on(context);
-    if (dice(context, 2))
-        units_kill(&context->units, leader_of(context));
-    go_on_for(context, 50, 1500);
-}
-
-static void links_reset(struct ha_context *context)
-{
-    const unsigned leader = leader_of(context);
-
-    for (int i = 0; i < 5; i++) {
-        for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
-            tcpproxy_reset(context->units.links[leader][m], dice(context, 3) == 0);
-        go_on(context);
-    }
-}
-
-static void links_slow(struct ha_context *context)
-{
-    const unsigned leader = leader_of(context);
-
-    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
-        tcpproxy_delay(context->units.links[leader][m], prng_between(&context->scene.prng, 5, 150));
-    go_on(context);
-    go_on_for(context, 50, 800);
 }
 
 /* ---- members ---- */
 
 static void member_killed(struct ha_context *context)
 {
-    const unsigned member = dice(context, ETCDCLUSTER_MAX);
+    const unsigned member = ha_dice(context, ETCDCLUSTER_MAX);
 
     etcdcluster_kill(context->cluster, member);
-    go_on(context);
-    go_on_for(context, 50, 1000);
+    ha_go_on(context);
+    ha_go_on_for(context, 50, 1000);
     (void)etcdcluster_restart(context->cluster, member);
-    go_on(context);
+    ha_go_on(context);
 }
 
 static void etcd_leader_killed(struct ha_context *context)
@@ -336,38 +152,38 @@ static void etcd_leader_killed(struct ha_context *context)
 
     if (member >= 0)
         etcdcluster_kill(context->cluster, (unsigned)member);
-    go_on(context);
-    go_on_for(context, 50, 2000);
+    ha_go_on(context);
+    ha_go_on_for(context, 50, 2000);
 }
 
 static void quorum_lost(struct ha_context *context)
 {
-    const unsigned stays = dice(context, ETCDCLUSTER_MAX);
-    struct wish wish = {context, -1, 0};
+    const unsigned stays = ha_dice(context, ETCDCLUSTER_MAX);
+    struct ha_wish wish = {context, -1, 0};
 
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
         if (m != stays)
             etcdcluster_kill(context->cluster, m);
-    await_wish(context, none_leads, &wish, "a broker leads though the quorum is lost");
-    go_on(context);
+    ha_await(context, ha_none_leads, &wish, "a broker leads though the quorum is lost");
+    ha_go_on(context);
 }
 
 /* Copies of commits lie in its socket, and are carried out, or not, when it goes on. */
 static void member_paused(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    const unsigned member = member_of(context, leader);
-    const struct wish wish = wish_of(context, leader);
+    const unsigned leader = ha_leader(context);
+    const unsigned member = ha_member(context, leader);
+    const struct ha_wish wish = ha_wish_of(context, leader);
 
     etcdcluster_pause(context->cluster, member);
-    go_on(context);
-    if (dice(context, 2)) {
+    ha_go_on(context);
+    if (ha_dice(context, 2)) {
         units_kill(&context->units, leader);
-        await_another(context, wish);
+        ha_await_another(context, wish);
     }
-    go_on(context);
+    ha_go_on(context);
     etcdcluster_resume(context->cluster, member);
-    go_on(context);
+    ha_go_on(context);
 }
 
 static bool is_kept(void *arg)
@@ -378,9 +194,9 @@ static bool is_kept(void *arg)
 /* Delivered again, and again under the next leader: its guards fail. */
 static void commit_repeated(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    const unsigned member = member_of(context, leader);
-    const struct wish wish = wish_of(context, leader);
+    unsigned member;
+    const unsigned leader = ha_proxied_leader(context, &member);
+    const struct ha_wish wish = ha_wish_of(context, leader);
 
     struct tcpproxy *const link = context->units.links[leader][member];
     tcpproxy_keep(link, "/v3/kv/txn");
@@ -389,26 +205,32 @@ static void commit_repeated(struct ha_context *context)
         return;
     }
     for (int i = 0; i < 2; i++) {
-        go_on(context);
+        ha_go_on(context);
         const int status = tcpproxy_replay(link);
         if (status != 200)
             verdict_fault(&context->scene.verdict, "a repeated commit was answered %d", status);
-        if (i == 0 && dice(context, 2)) {
+        if (i == 0 && ha_dice(context, 2)) {
             units_kill(&context->units, leader);
-            await_another(context, wish);
+            ha_await_another(context, wish);
         }
     }
 }
 
-static int etcd_call(struct ha_context *context, const char *path, const char *body,
-                     struct plainhttp_reply *reply)
+static int member_call(struct ha_context *context, unsigned member, const char *path,
+                       const char *body, struct plainhttp_reply *reply)
 {
-    const int status = etcdcluster_call(context->cluster, 0, path, body, reply);
+    const int status = etcdcluster_call(context->cluster, member, path, body, reply);
 
     if (status != 200)
         verdict_fault(&context->scene.verdict, "etcd: %s was answered %d: %.200s", path, status,
                       reply->text ? reply->text : "");
     return status;
+}
+
+static int etcd_call(struct ha_context *context, const char *path, const char *body,
+                     struct plainhttp_reply *reply)
+{
+    return member_call(context, 0, path, body, reply);
 }
 
 static void alarm_is(struct ha_context *context, const char *action, const char *member)
@@ -451,11 +273,11 @@ static void no_space(struct ha_context *context)
     plainhttp_reply_release(&reply);
     alarm_is(context, "ACTIVATE", member);
     (void)scene_await(&context->scene, is_refused, &refusal);
-    go_on_for(context, 100, 1500);
+    ha_go_on_for(context, 100, 1500);
     const int leader = units_leader(&context->units);
-    if (leader >= 0 && dice(context, 3) == 0)
+    if (leader >= 0 && ha_dice(context, 3) == 0)
         units_kill(&context->units, (unsigned)leader);
-    go_on_for(context, 100, 1000);
+    ha_go_on_for(context, 100, 1000);
     alarm_is(context, "DEACTIVATE", member);
 }
 
@@ -479,18 +301,124 @@ static void compact(struct ha_context *context)
 /* Also while the next leader loads. */
 static void compacted(struct ha_context *context)
 {
-    const unsigned leader = leader_of(context);
-    const struct wish wish = wish_of(context, leader);
-    struct wish other = wish;
+    const unsigned leader = ha_leader(context);
+    const struct ha_wish wish = ha_wish_of(context, leader);
+    struct ha_wish other = wish;
 
     compact(context);
-    go_on(context);
+    ha_go_on(context);
     units_kill(&context->units, leader);
-    for (int i = 0; i < COMPACTIONS && !another_leads(&other); i++) {
+    for (int i = 0; i < COMPACTIONS && !ha_another_leads(&other); i++) {
         compact(context);
-        go_on_for(context, 1, 30);
+        ha_go_on_for(context, 1, 30);
     }
-    await_another(context, wish);
+    ha_await_another(context, wish);
+}
+
+/* One after the other, as for maintenance. */
+static void restart_members(struct ha_context *context, long long quota)
+{
+    etcdcluster_set_quota(context->cluster, quota);
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
+        etcdcluster_kill(context->cluster, m);
+        if (etcdcluster_restart(context->cluster, m) < 0 || etcdcluster_await(context->cluster) < 0)
+            verdict_fault(&context->scene.verdict, "member %u does not start", m);
+        ha_go_on_for(context, 1, 300);
+    }
+}
+
+/* The largest of a member's. */
+static long long ledger_bytes(struct ha_context *context)
+{
+    long long most = 0;
+
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
+        struct plainhttp_reply reply;
+        (void)member_call(context, m, "/v3/maintenance/status", "{}", &reply);
+        const char *size = json_string_value(json_object_get(reply.json, "dbSize"));
+        const long long bytes = size ? strtoll(size, NULL, 10) : 0;
+        most = bytes > most ? bytes : most;
+        plainhttp_reply_release(&reply);
+    }
+    return most;
+}
+
+static bool is_full(void *arg)
+{
+    struct plainhttp_reply reply;
+
+    (void)etcd_call(arg, "/v3/maintenance/alarm", "{\"action\":\"GET\"}", &reply);
+    const bool full = json_array_size(json_object_get(reply.json, "alarms")) > 0;
+    plainhttp_reply_release(&reply);
+    return full;
+}
+
+/* Each member that noticed it has raised it. */
+static bool is_disarmed(void *arg)
+{
+    struct plainhttp_reply reply;
+    const json_t *alarm;
+    size_t i;
+
+    (void)etcd_call(arg, "/v3/maintenance/alarm", "{\"action\":\"GET\"}", &reply);
+    json_array_foreach(json_object_get(reply.json, "alarms"), i, alarm)
+        alarm_is(arg, "DEACTIVATE", json_string_value(json_object_get(alarm, "memberID")));
+    plainhttp_reply_release(&reply);
+    return !is_full(arg);
+}
+
+/* By another prefix, when the crowd's own changes have not done it. */
+static bool is_filled(void *arg)
+{
+    enum { BALLAST = 500000 };
+    struct ha_context *context = arg;
+    struct plainhttp_reply reply;
+    char body[BALLAST + 64];
+
+    const int head = snprintf(body, sizeof body, "{\"key\":\"emtr\",\"value\":\"");
+    memset(body + head, 'A', BALLAST);
+    (void)snprintf(body + head + BALLAST, sizeof body - (size_t)head - BALLAST, "\"}");
+    (void)etcdcluster_call(context->cluster, 0, "/v3/kv/put", body, &reply);
+    plainhttp_reply_release(&reply);
+    return is_full(context);
+}
+
+/* As deploy/etcd/README.md says. */
+static void free_space(struct ha_context *context)
+{
+    struct plainhttp_reply reply;
+
+    (void)etcd_call(context, "/v3/kv/deleterange", "{\"key\":\"emtr\"}", &reply);
+    plainhttp_reply_release(&reply);
+    compact(context);
+    for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
+        (void)member_call(context, m, "/v3/maintenance/defragment", "{}", &reply);
+        plainhttp_reply_release(&reply);
+        ha_go_on_for(context, 1, 200);
+    }
+    if (!scene_await(&context->scene, is_disarmed, context))
+        verdict_fault(&context->scene.verdict, "no space is there though it was freed");
+}
+
+/* Really: members have a quota that little is left of. */
+static void quota_used_up(struct ha_context *context)
+{
+    enum { LEFT = 8 << 20 }; /* not used up while they restart */
+    const struct crowd_counts *counts = crowd_counts(context->scene.crowd);
+
+    restart_members(context, ledger_bytes(context) + LEFT);
+    ha_go_on_for(context, 1, 5000);
+    if (!is_full(context) && !scene_await(&context->scene, is_filled, context))
+        verdict_fault(&context->scene.verdict, "the quota is not used up");
+    struct refusal refusal = {counts, counts->refused};
+    (void)scene_await(&context->scene, is_refused, &refusal);
+    ha_go_on_for(context, 100, 1500);
+    const int leader = units_leader(&context->units);
+    if (leader >= 0 && ha_dice(context, 3) == 0)
+        units_kill(&context->units, (unsigned)leader);
+    free_space(context);
+    ha_go_on(context);
+    restart_members(context, 0);
 }
 
 /* ---- what a machine does ---- */
@@ -522,10 +450,10 @@ static void slow_disk(struct ha_context *context)
     static const char strace[] = "/usr/bin/strace";
     char pid[16], delay[64], log[160];
     struct process *slow[ETCDCLUSTER_MAX] = {NULL};
-    const unsigned all = dice(context, 2);
+    const unsigned all = ha_dice(context, 2);
 
     if (access(strace, X_OK) < 0) {
-        skip_for_want(context, "strace is not installed");
+        ha_skip(context, "strace is not installed");
         return;
     }
     (void)snprintf(delay, sizeof delay, "inject=fdatasync:delay_enter=%u",
@@ -543,10 +471,10 @@ static void slow_disk(struct ha_context *context)
         struct process *both[] = {slow[m], etcdcluster_process(context->cluster, m)};
         (void)scene_await(&context->scene, is_traced, both);
     }
-    go_on_for(context, 1000, 2500);
+    ha_go_on_for(context, 1000, 2500);
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
         if (slow[m] && !process_alive(slow[m]))
-            skip_for_want(context, "strace may not trace another process");
+            ha_skip(context, "strace may not trace another process");
         if (!slow[m])
             continue;
         process_signal(slow[m], SIGINT); /* it lets go, and ends */
@@ -555,27 +483,73 @@ static void slow_disk(struct ha_context *context)
     }
 }
 
+static int64_t some_offset(struct ha_context *context)
+{
+    enum { HOUR = 3600, DAY = 24 * HOUR };
+    static const int64_t offsets[] = {5, 3 * HOUR, 30 * DAY, 730 * DAY};
+    const int64_t offset = offsets[ha_dice(context, sizeof offsets / sizeof *offsets)];
+
+    return ha_dice(context, 2) ? offset : -offset;
+}
+
+static void set_date(struct ha_context *context, unsigned broker, int64_t offset_s)
+{
+    context->units.clocks[broker].realtime_s = offset_s;
+    units_set_clocks(&context->units, broker);
+}
+
 /* Of one that is to lead; the clock that leases are counted by goes on. */
 static void clock_set(struct ha_context *context)
 {
-    static const char *const offsets[] = {"-2y", "-30d", "-3h", "-5", "+5", "+3h", "+30d", "+2y"};
-    const unsigned standby = standby_of(context);
+    const unsigned standby = ha_standby(context);
 
-    if (fakeclock_lacks()) {
-        skip_for_want(context, fakeclock_lacks());
-        return;
-    }
     units_kill(&context->units, standby);
-    fakeclock_set(offsets[dice(context, sizeof offsets / sizeof *offsets)]);
+    set_date(context, standby, some_offset(context));
     units_start(&context->units, standby);
-    fakeclock_set(NULL);
-    for (unsigned i = 0; i < BROKERS_MAX; i++)
-        if (i != standby)
-            units_kill(&context->units, i);
-    (void)leader_of(context);
-    go_on(context);
-    go_on(context);
+    ha_let_lead(context, standby);
+    ha_go_on(context);
+    ha_go_on(context);
     units_kill(&context->units, standby);
+}
+
+/* While it leads, to and fro, which is no reason to end; and perhaps it starts with a wrong one. */
+static void date_jumps(struct ha_context *context)
+{
+    enum { JUMPS = 3, TRIES = 12 };
+    unsigned leader = 0;
+
+    for (unsigned tries = 0, outlived = 0; outlived < JUMPS; tries++) {
+        leader = ha_leader(context);
+        struct ha_wish wish = ha_wish_of(context, leader);
+        set_date(context, leader, some_offset(context));
+        ha_go_on(context);
+        outlived += !ha_lives_again(&wish);
+        if (tries == TRIES) {
+            verdict_fault(&context->scene.verdict, "leaders end when the date is set");
+            return;
+        }
+    }
+    if (ha_dice(context, 2)) {
+        units_kill(&context->units, leader);
+        units_start(&context->units, leader);
+    }
+    ha_go_on(context);
+}
+
+/* Its host was suspended for longer than the lease, or nearly as long: of what could not be
+ * noticed, as the time is gone at once, CLOCK_BOOTTIME alone tells (I10). */
+static void leader_suspended(struct ha_context *context)
+{
+    static const int64_t seconds[] = {1, 2, 3, 3 * 3600, 30 * 24 * 3600};
+    const int64_t gone_s = seconds[ha_dice(context, sizeof seconds / sizeof *seconds)];
+    const unsigned leader = ha_leader(context);
+    struct ha_wish wish = ha_wish_of(context, leader);
+
+    context->units.clocks[leader].boottime_s += gone_s;
+    units_set_clocks(&context->units, leader);
+    if (gone_s > 2)
+        ha_await(context, ha_lives_again, &wish, "a broker does not end after a suspend");
+    ha_go_on(context);
 }
 
 const struct hafault *haschedule(size_t *count)
@@ -599,15 +573,26 @@ const struct hafault *haschedule(size_t *count)
         {"standby cut off", standby_cut},
         {"links reset", links_reset},
         {"links slow", links_slow},
+        {"leader unplugged", leader_unplugged},
+        {"leader's host lost", leaders_host_lost},
+        {"member's host lost", members_host_lost},
+        {"member cut off", member_cut},
+        {"members' link cut", members_link_cut},
+        {"fabric manager cut", fabric_manager_cut},
+        {"network split", network_split},
+        {"frames lost", frames_lost},
         {"member killed", member_killed},
         {"etcd's leader killed", etcd_leader_killed},
         {"quorum lost", quorum_lost},
         {"member paused", member_paused},
         {"commit repeated", commit_repeated},
         {"no space", no_space},
+        {"quota used up", quota_used_up},
         {"compacted", compacted},
         {"slow disk", slow_disk},
         {"clock set", clock_set},
+        {"date jumps", date_jumps},
+        {"leader suspended", leader_suspended},
     };
 
     *count = sizeof all / sizeof *all;

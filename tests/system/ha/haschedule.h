@@ -18,9 +18,11 @@ struct ha_context {
     size_t fault; /* that is played now */
 };
 
+typedef void hafault_strike(struct ha_context *context);
+
 struct hafault {
     const char *name;
-    void (*strike)(struct ha_context *context);
+    hafault_strike *strike;
 };
 
 const struct hafault *haschedule(size_t *count);

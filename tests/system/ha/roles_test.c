@@ -18,28 +18,24 @@ static struct brokers brokers;
 
 static int open_cluster(void **state)
 {
-    (void)state;
     cluster = etcdcluster_create(&(struct etcdcluster_options){0});
     return cluster ? 0 : -1;
 }
 
 static int close_cluster(void **state)
 {
-    (void)state;
     etcdcluster_destroy(cluster);
     return 0;
 }
 
 static int open_brokers(void **state)
 {
-    (void)state;
     brokers_open(&brokers, cluster);
     return 0;
 }
 
 static int close_brokers(void **state)
 {
-    (void)state;
     brokers_close(&brokers);
     return 0;
 }
@@ -84,7 +80,6 @@ static void standby__says_who_leads(void **state)
 {
     static const char *const refused[] = {"/readyz", "/v1/jobs", JOB, "/v1/events"};
     struct plainhttp_reply reply;
-    (void)state;
     brokers_start_all(&brokers, 2);
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         assert_int_equal(brokers_call(&brokers, 1, "GET", refused[i], NULL, &reply), 503);
@@ -113,7 +108,6 @@ static void standby__says_who_leads(void **state)
 
 static void leader__that_is_killed_is_replaced(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     const int vni = vni_of(JOB);
@@ -146,7 +140,6 @@ static void ask(int fd)
 static void leader__that_was_paused_says_nothing_and_ends(void **state)
 {
     char answer[1024];
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     const int known = connect_to(brokers.socket[0]);
@@ -170,11 +163,83 @@ static void leader__that_was_paused_says_nothing_and_ends(void **state)
     brokers_await_role(&brokers, 0, "standby");
 }
 
+/* What the leader knows of the first of its standbys; "" when there is none. */
+static void standby_of(const char *name, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, 0, "GET", "/v1/status", NULL, &reply), 200);
+    suits(reply.json, "Status");
+    const json_t *leadership = json_object_get(reply.json, "leadership");
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_array_get(json_object_get(leadership, "standbys"), 0), name));
+    plainhttp_reply_release(&reply);
+}
+
+static void own_configuration(unsigned broker, char out[256])
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(brokers_call(&brokers, broker, "GET", "/v1/status", NULL, &reply), 200);
+    (void)snprintf(out, 256, "%s",
+                   text_of(json_object_get(reply.json, "leadership"), "configuration"));
+    plainhttp_reply_release(&reply);
+}
+
+static bool standby_differs(void *arg)
+{
+    char own[256], others[256];
+    own_configuration(0, own);
+    standby_of("configuration", others);
+    return (strcmp(own, others) != 0) == *(const bool *)arg;
+}
+
+/* Its own URL and its socket differ, as they have to; a reload of another setting is seen. */
+static void standby__is_known_with_its_configuration(void **state)
+{
+    char text[256];
+    brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    standby_of("url", text);
+    assert_string_equal(text, brokers.socket[1]);
+    standby_of("version", text);
+    assert_string_equal(text, MCAST_VERSION);
+    assert_true(standby_differs(&(bool){false}));
+    brokers.lines = "events_keep = 7";
+    brokers_configure(&brokers, 1, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 1, SIGHUP);
+    assert_true(await(standby_differs, &(bool){true}, AWAIT_DEADLINE_MS));
+    brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
+    brokers_signal(&brokers, 0, SIGHUP);
+    assert_true(await(standby_differs, &(bool){false}, AWAIT_DEADLINE_MS));
+    /* Its lease ends with it. */
+    brokers_signal(&brokers, 1, SIGTERM);
+    assert_int_equal(brokers_await_exit(&brokers, 1), 0);
+    brokers_await_log(&brokers, 0, "standbys=0", 2);
+}
+
+/* It would be the end of service. */
+static void step_down__without_a_standby_is_refused(void **state)
+{
+    struct plainhttp_reply reply;
+    brokers_start_all(&brokers, 1);
+    brokers_await_log(&brokers, 0, "standbys=0", 1);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", NULL, &reply), 409);
+    suits(reply.json, "Problem");
+    assert_string_equal(text_of(reply.json, "code"), "no-standby");
+    plainhttp_reply_release(&reply);
+    assert_int_equal(
+        brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":false}", &reply), 409);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_call(&brokers, 0, "POST", "/v1/step-down", "{\"force\":true}", &reply),
+                     202);
+    plainhttp_reply_release(&reply);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+}
+
 static void step_down__lets_another_lead(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
     assert_int_equal(brokers_call(&brokers, 1, "POST", "/v1/step-down", NULL, &reply), 503);
     assert_string_equal(text_of(reply.json, "leader"), brokers.socket[0]);
@@ -195,7 +260,6 @@ static void step_down__lets_another_lead(void **state)
 
 static void sigterm__gives_the_leadership_back(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 2);
     brokers_signal(&brokers, 0, SIGTERM);
     assert_int_equal(brokers_await_exit(&brokers, 0), 0);
@@ -209,7 +273,6 @@ static void sigterm__gives_the_leadership_back(void **state)
 
 static void key__that_the_others_do_not_have_is_refused(void **state)
 {
-    (void)state;
     brokers_start_all(&brokers, 1);
     assert_int_equal(
         folder_write(brokers.folder, "state.key", 0600,
@@ -226,7 +289,6 @@ static void key__is_never_made(void **state)
 {
     static const char *const options[] = {"--make-key", "--check"};
     char path[128], config[128], log[128];
-    (void)state;
     brokers_configure(&brokers, 0, etcdcluster_endpoints(cluster));
     assert_int_equal(unlink(folder_path(path, sizeof path, brokers.folder, "state.key")), 0);
     for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
@@ -248,7 +310,6 @@ static void key__is_never_made(void **state)
 
 static void brokers__that_start_at_once_are_one_leader(void **state)
 {
-    (void)state;
     for (unsigned i = 0; i < BROKERS_MAX; i++)
         brokers_start(&brokers, i);
     const unsigned leader = brokers_await_leader(&brokers);
@@ -261,7 +322,6 @@ static void brokers__that_start_at_once_are_one_leader(void **state)
 static void etcd__that_is_away_is_waited_for(void **state)
 {
     struct plainhttp_reply reply;
-    (void)state;
     etcdcluster_kill(cluster, 0);
     brokers_start(&brokers, 0);
     brokers_await_log(&brokers, 0, "etcd does not answer", 1);
@@ -293,7 +353,6 @@ static void etcd__that_is_away_is_waited_for(void **state)
 static void endpoints__are_reloaded(void **state)
 {
     char endpoints[256];
-    (void)state;
     brokers_start_all(&brokers, 2);
     (void)snprintf(endpoints, sizeof endpoints, "http://127.0.0.1:1, %s",
                    etcdcluster_endpoints(cluster));
@@ -307,7 +366,8 @@ static void endpoints__are_reloaded(void **state)
     brokers_kill(&brokers, 0);
     brokers_await_role(&brokers, 1, "leader");
     brokers_retry(&brokers, "PUT", JOB, RESERVE, 200);
-    brokers.lines = "events_keep = 7\npath = /elsewhere";
+    brokers.lines = "events_keep = 7";
+    brokers.lease = "3s";
     brokers_configure(&brokers, 1, endpoints);
     brokers_signal(&brokers, 1, SIGHUP);
     brokers_await_log(&brokers, 1, "needs a restart", 1);
@@ -319,7 +379,6 @@ static void ledger__of_thousands_is_taken_over(void **state)
     enum { JOBS = 5000 };
     struct plainhttp_reply reply;
     char path[64];
-    (void)state;
     brokers.lease = "8s"; /* kept up by a busy machine, too */
     brokers_start_all(&brokers, 2);
     for (int i = 0; i < JOBS; i++) {
@@ -334,6 +393,92 @@ static void ledger__of_thousands_is_taken_over(void **state)
         json_integer_value(json_object_get(json_object_get(reply.json, "jobs"), "active")), JOBS);
     plainhttp_reply_release(&reply);
     brokers_retry(&brokers, "PUT", path, RESERVE, 200);
+}
+
+/* ---- etcd has something else than before ---- */
+
+static bool task_ended(void *process)
+{
+    return !process_alive(process);
+}
+
+/* Runs it with a broker's configuration, as an administrator would; it ends so. */
+static void run_task(unsigned broker, const char *option, int status)
+{
+    char config[128], name[32], log[128];
+    (void)snprintf(name, sizeof name, "%u.conf", broker);
+    const char *const argv[] = {
+        MCASTD, "--config", folder_path(config, sizeof config, brokers.folder, name), option, NULL};
+    brokers.processes[broker] =
+        process_start(argv, folder_path(log, sizeof log, brokers.folder, "task.log"));
+    assert_non_null(brokers.processes[broker]);
+    if (!await(task_ended, brokers.processes[broker], AWAIT_DEADLINE_MS) ||
+        process_exit_status(brokers.processes[broker]) != status) {
+        process_print_log(brokers.processes[broker]);
+        fail();
+    }
+    brokers_kill(&brokers, broker);
+}
+
+static void stop(unsigned broker)
+{
+    brokers_signal(&brokers, broker, SIGTERM);
+    assert_int_equal(brokers_await_exit(&brokers, broker), 0);
+}
+
+static void start_in_vain(unsigned broker, const char *why)
+{
+    brokers_start(&brokers, broker);
+    assert_int_equal(brokers_await_exit(&brokers, broker), 1);
+    brokers_await_log(&brokers, broker, why, 1);
+}
+
+static json_int_t number_of(const char *job)
+{
+    struct plainhttp_reply reply;
+    assert_int_equal(
+        brokers_call(&brokers, brokers_await_leader(&brokers), "GET", job, NULL, &reply), 200);
+    const json_int_t number = json_integer_value(json_object_get(reply.json, "number"));
+    plainhttp_reply_release(&reply);
+    return number;
+}
+
+/* B7: none of them begins a new ledger by itself; when one was told to, all take it, and no number
+ * is given again. */
+static void etcd__that_was_emptied_waits_for_a_decision(void **state)
+{
+    brokers_start_all(&brokers, 2);
+    brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
+    assert_int_equal(number_of(JOB), 1);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    brokers_configure(&brokers, 2, etcdcluster_endpoints(cluster));
+    run_task(2, "--accept-ledger", 1); /* not while a broker leads */
+    stop(1);
+    stop(0);
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    for (unsigned i = 0; i < 2; i++)
+        start_in_vain(i, "is gone (was etcd emptied?)");
+    run_task(0, "--accept-ledger", 0);
+    run_task(1, "--accept-ledger", 1); /* it is accepted */
+    brokers_start_all(&brokers, 2);
+    brokers_retry(&brokers, "PUT", JOB, RESERVE, 201);
+    assert_int_equal(number_of(JOB), 1000001);
+    brokers_kill(&brokers, 0);
+    brokers_await_role(&brokers, 1, "leader");
+    assert_int_equal(number_of(JOB), 1000001);
+}
+
+/* While brokers wait for it: the first of them to lead again sees it. */
+static void etcd__that_was_emptied_below_brokers_is_noticed(void **state)
+{
+    brokers_start_all(&brokers, 2);
+    brokers_await_log(&brokers, 0, "standbys=1", 1);
+    assert_int_equal(etcdcluster_wipe(cluster), 0);
+    assert_int_equal(brokers_await_exit(&brokers, 0), 75);
+    assert_int_equal(brokers_await_exit(&brokers, 1), 1);
+    brokers_await_log(&brokers, 1, "cannot start: ", 1);
+    start_in_vain(0, "cannot start: ");
+    start_in_vain(1, "cannot start: ");
 }
 
 /* ---- with a fabric manager ---- */
@@ -377,7 +522,6 @@ static void tokens__are_good_at_the_next_leader(void **state)
         testbed_create(&(struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM});
     struct plainhttp_reply reply;
     char lines[512], session[512], first[512], second[512];
-    (void)state;
     assert_non_null(testbed);
     assert_int_equal(testbed_start_fm(testbed), 0);
     (void)snprintf(lines, sizeof lines,
@@ -426,7 +570,11 @@ static void tokens__are_good_at_the_next_leader(void **state)
 UNIT_GROUP(open_cluster, close_cluster, BROKERS_TEST(standby__says_who_leads),
            BROKERS_TEST(leader__that_is_killed_is_replaced),
            BROKERS_TEST(leader__that_was_paused_says_nothing_and_ends),
+           BROKERS_TEST(standby__is_known_with_its_configuration),
+           BROKERS_TEST(step_down__without_a_standby_is_refused),
            BROKERS_TEST(step_down__lets_another_lead),
+           BROKERS_TEST(etcd__that_was_emptied_waits_for_a_decision),
+           BROKERS_TEST(etcd__that_was_emptied_below_brokers_is_noticed),
            BROKERS_TEST(sigterm__gives_the_leadership_back),
            BROKERS_TEST(key__that_the_others_do_not_have_is_refused),
            BROKERS_TEST(key__is_never_made),

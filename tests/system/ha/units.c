@@ -11,21 +11,57 @@
 
 enum { CALL_MS = 2000, LOG_SIZE = 512 };
 
+/* Tokens of jobs leave no host unencrypted: for jobs there would be another address. */
+static const char job_url[] = "job_url = https://fabric-manager\n";
+
 static int open_links(struct units *units, struct etcdcluster *cluster)
 {
     for (unsigned i = 0; i < BROKERS_MAX; i++) {
         int length = 0;
         for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
-            units->links[i][m] = tcpproxy_create(etcdcluster_port(cluster, m));
+            network_enter(units->network, (int)UNITS_HOST(i));
+            units->links[i][m] =
+                tcpproxy_create_to(etcdcluster_address(cluster, m), etcdcluster_port(cluster, m));
+            network_enter(units->network, -1);
             if (!units->links[i][m])
                 return -1;
             length +=
                 snprintf(units->endpoints[i] + length, sizeof units->endpoints[i] - (size_t)length,
                          "%shttp://127.0.0.1:%d", m ? ", " : "", tcpproxy_port(units->links[i][m]));
         }
-        units->brokers.endpoints[i] = units->endpoints[i];
+        units_through_proxies(units, i, !units->network);
     }
     return 0;
+}
+
+void units_through_proxies(struct units *units, unsigned broker, bool through)
+{
+    units->brokers.endpoints[broker] = through ? units->endpoints[broker] : NULL;
+}
+
+static char *clocks_of(const struct units *units, unsigned broker, char path[128])
+{
+    char name[32];
+
+    (void)snprintf(name, sizeof name, "%u.clocks", broker);
+    return folder_path(path, 128, units->brokers.folder, name);
+}
+
+void units_set_clocks(struct units *units, unsigned broker)
+{
+    char path[128];
+
+    if (clocks_set(clocks_of(units, broker, path), &units->clocks[broker]) < 0)
+        verdict_fault(&units->scene->verdict, "the clocks of broker %u cannot be set", broker);
+}
+
+static void start(struct units *units, unsigned broker)
+{
+    char path[128];
+
+    clocks_use(clocks_of(units, broker, path));
+    brokers_start(&units->brokers, broker);
+    clocks_use(NULL);
 }
 
 static bool one_leads(void *arg)
@@ -33,25 +69,38 @@ static bool one_leads(void *arg)
     return units_leader(arg) >= 0;
 }
 
-int units_open(struct units *units, struct scene *scene, struct etcdcluster *cluster)
+static void print_logs(const struct units *units)
 {
-    *units = (struct units){.scene = scene};
+    for (unsigned i = 0; i < BROKERS_MAX; i++)
+        process_print_log(units->brokers.processes[i]);
+}
+
+int units_open(struct units *units, struct scene *scene, struct etcdcluster *cluster,
+               struct network *network)
+{
+    *units = (struct units){.scene = scene, .network = network};
     brokers_open(&units->brokers, cluster);
+    units->brokers.network = network;
+    units->brokers.first_host = UNITS_HOST(0);
     if (open_links(units, cluster) < 0)
         return -1;
     (void)snprintf(units->lines, sizeof units->lines,
                    "events_keep = 30000\nevents_age = 0\n" /* the audit hears 20,000 again */
                    "[broker]\nsync_grace = 200ms\n%s"
-                   "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s[hwcoll]\n%s[vni]\n%s%s",
+                   "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s[hwcoll]\n%s%s[vni]\n%s%s",
                    scene->debug ? "log_level = debug\n" : "", testbed_fm_url(scene->testbed),
-                   testbed_folder(scene->testbed), scene_fm_lines, scene_hwcoll_lines,
-                   scene_vni_lines, scene_cluster_lines);
+                   testbed_folder(scene->testbed), scene_fm_lines, network ? job_url : "",
+                   scene_hwcoll_lines, scene_vni_lines, scene_cluster_lines);
     units->brokers.lines = units->lines;
     for (unsigned i = 0; i < BROKERS_MAX; i++) {
         (void)plainhttp_set_timeout(units->brokers.clients[i], CALL_MS);
-        brokers_start(&units->brokers, i);
+        units_set_clocks(units, i);
+        start(units, i);
     }
-    return await(one_leads, units, AWAIT_DEADLINE_MS) ? 0 : -1;
+    if (await(one_leads, units, AWAIT_DEADLINE_MS))
+        return 0;
+    print_logs(units);
+    return -1;
 }
 
 void units_close(struct units *units)
@@ -74,7 +123,7 @@ void units_start(struct units *units, unsigned broker)
     fleet_starts(units->scene->fleet, broker);
     units->lives[broker]++;
     units->paused[broker] = false;
-    brokers_start(&units->brokers, broker);
+    start(units, broker);
 }
 
 void units_kill(struct units *units, unsigned broker)
@@ -164,10 +213,18 @@ int units_call(void *arg, const char *method, const char *path, struct plainhttp
 
 /* ---- links and members ---- */
 
+void units_cut_link(struct units *units, unsigned broker, unsigned member, unsigned directions)
+{
+    if (units->network)
+        network_cut(units->network, UNITS_HOST(broker), member, directions);
+    else
+        tcpproxy_cut(units->links[broker][member], directions);
+}
+
 void units_cut(struct units *units, unsigned broker, unsigned directions)
 {
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++)
-        tcpproxy_cut(units->links[broker][m], directions);
+        units_cut_link(units, broker, m, directions);
 }
 
 static bool is_settled(void *arg)
@@ -190,6 +247,8 @@ int units_heal(struct units *units)
 {
     struct etcdcluster *cluster = units->brokers.cluster;
 
+    if (units->network)
+        network_heal(units->network);
     for (unsigned m = 0; m < ETCDCLUSTER_MAX; m++) {
         if (etcdcluster_process(cluster, m))
             etcdcluster_resume(cluster, m);
@@ -202,6 +261,8 @@ int units_heal(struct units *units)
             tcpproxy_delay(units->links[i][m], 0);
             tcpproxy_reset(units->links[i][m], false);
         }
+        units->clocks[i].realtime_s = 0;
+        units_set_clocks(units, i);
         if (!units->brokers.processes[i])
             units_start(units, i);
         else if (units->paused[i])
@@ -212,7 +273,6 @@ int units_heal(struct units *units)
     if (scene_await(units->scene, is_settled, units))
         return 0;
     verdict_fault(&units->scene->verdict, "no broker leads, with its link up, after all is healed");
-    for (unsigned i = 0; i < BROKERS_MAX; i++)
-        process_print_log(units->brokers.processes[i]);
+    print_logs(units);
     return -1;
 }

@@ -3,23 +3,31 @@
 
 #include "tests/system/ha/brokers.h"
 #include "tests/system/kills/scene.h"
+#include "tests/system/rig/clocks.h"
 #include "tests/system/rig/tcpproxy.h"
 
 /* Three brokers on three members, each broker under a unit that starts it again when it led no
- * longer (exit status 75), and with a link of its own to each member. */
+ * longer (exit status 75). In a network each member, each broker and the fabric manager's double is
+ * a host of its own; without, each broker has a proxy as its link to each member. */
+
+enum { UNITS_FM_HOST = ETCDCLUSTER_MAX + BROKERS_MAX, UNITS_HOSTS };
+#define UNITS_HOST(broker) (ETCDCLUSTER_MAX + (broker))
 
 struct units {
     struct scene *scene;
     struct brokers brokers;
+    struct network *network; /* or NULL */
     struct tcpproxy *links[BROKERS_MAX][ETCDCLUSTER_MAX];
     char endpoints[BROKERS_MAX][128], lines[2048];
     bool paused[BROKERS_MAX], stopping[BROKERS_MAX];
     unsigned lives[BROKERS_MAX]; /* how often each was started */
-    unsigned deposed;            /* how often one ended with 75 */
+    struct clocks clocks[BROKERS_MAX];
+    unsigned deposed; /* how often one ended with 75 */
 };
 
 /* The scene has its fabric manager. All three run, one leads. 0, or -1. */
-int units_open(struct units *units, struct scene *scene, struct etcdcluster *cluster);
+int units_open(struct units *units, struct scene *scene, struct etcdcluster *cluster,
+               struct network *network);
 void units_close(struct units *units);
 
 /* Starts those again that ended with 75; another status is a fault. */
@@ -34,6 +42,13 @@ void units_kill(struct units *units, unsigned broker); /* kill -9; it stays down
 /* SIGTERM, which ends it with 0; it stays down. */
 void units_stop(struct units *units, unsigned broker);
 void units_pause(struct units *units, unsigned broker, bool pause);
-void units_cut(struct units *units, unsigned broker, unsigned directions); /* of all its links */
+/* Its clocks are units->clocks now. */
+void units_set_clocks(struct units *units, unsigned broker);
+/* The broker's links to all members, or to one: in these directions (enum tcpproxy_direction, which
+ * is enum network_direction) nothing passes any more. */
+void units_cut(struct units *units, unsigned broker, unsigned directions);
+void units_cut_link(struct units *units, unsigned broker, unsigned member, unsigned directions);
+/* From its next start on this broker has proxies on its way to members, as without network. */
+void units_through_proxies(struct units *units, unsigned broker, bool through);
 /* Nothing is paused, cut or down any more: neither brokers nor members. 0, or -1. */
 int units_heal(struct units *units);

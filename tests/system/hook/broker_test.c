@@ -12,8 +12,7 @@ enum { TOKEN_SIZE = 1100 };
 
 static void said(struct fixture *fixture, const char *words)
 {
-    if (!strstr(fixture_said(fixture), words))
-        fail_msg("\"%s\" lacks \"%s\"", fixture_said(fixture), words);
+    assert_words(fixture_said(fixture), words);
 }
 
 /* Nothing but the broker could have done it. */

@@ -6,8 +6,7 @@
 
 static void said(struct fixture *fixture, const char *words)
 {
-    if (!strstr(fixture_said(fixture), words))
-        fail_msg("\"%s\" lacks \"%s\"", fixture_said(fixture), words);
+    assert_words(fixture_said(fixture), words);
     /* One line, as hooks' logs want it. */
     assert_ptr_equal(strchr(fixture_said(fixture), '\n'),
                      fixture_said(fixture) + strlen(fixture_said(fixture)) - 1);

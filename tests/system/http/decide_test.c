@@ -43,6 +43,8 @@ static void decision__that_is_asked_wrongly_is_refused(void **state)
         {"POST", ACCEPT, "{", 400, "bad-json", NULL},
         {"POST", ACCEPT "?force=1", NULL, 422, "unknown-parameter", "force"},
         {"POST", "/v1/step-down", NULL, 409, "alone", NULL}, /* B7: it has no other broker */
+        {"POST", "/v1/step-down", "{\"force\":true}", 409, "alone", NULL},
+        {"POST", "/v1/step-down", "{\"force\":1}", 422, "invalid", "force"},
         {"POST", "/v1/step-down", "{\"now\":true}", 422, "unknown-field", "now"},
         {"GET", ACCEPT, NULL, 405, "method-not-allowed", NULL},
         {"PUT", CLAIM, "{}", 405, "method-not-allowed", NULL},

@@ -79,8 +79,7 @@ static void expect_refused(struct realm *realm, const char *header, const char *
     struct answer answer;
     char challenge[64];
     show(realm, header, path, &answer);
-    if (!strstr(answer.body, word))
-        fail_msg("no '%s' in %s", word, answer.body);
+    assert_words(answer.body, word);
     assert_true(answer_header(&answer, "WWW-Authenticate", challenge, sizeof challenge));
     assert_string_equal(challenge, "Munge realm=\"mcastd\"");
     site_expect_problem(&answer, 401, code, NULL);

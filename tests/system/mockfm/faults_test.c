@@ -29,7 +29,6 @@ static void status__replaces_the_act_unless_told_otherwise(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"count\":1,\"status\":503}");
     assert_int_equal(post_job(fm, &reply), 503);
     assert_true(json_is_string(json_object_get(reply.json, "message")));
@@ -51,7 +50,6 @@ static void drop__before_does_nothing_after_does_it(void **state)
 {
     struct mockfm_fm *fm = *state;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"drop\":\"before\"}");
     assert_int_equal(post_job(fm, NULL), 0);
     assert_false(mockfm_holds(fm, "c-1"));
@@ -66,7 +64,6 @@ static void act_after__succeeds_when_the_client_is_gone(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp http;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"act_after_ms\":300}");
     rawhttp_open(&http, fm->port);
     rawhttp_ask(&http, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, RESERVE);
@@ -81,7 +78,6 @@ static void act_after__is_answered_when_the_client_waits(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"act_after_ms\":20,\"delay_ms\":20}");
     assert_int_equal(post_job(fm, &reply), 201);
     assert_true(json_is_string(json_object_get(reply.json, "sessionToken")));
@@ -94,7 +90,6 @@ static void delay__holds_up_nobody_else(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp http;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"delay_ms\":3600000}");
     rawhttp_open(&http, fm->port);
     rawhttp_ask(&http, "POST", DOUBLE_JOBS, DOUBLE_LOGIN, RESERVE);
@@ -109,7 +104,6 @@ static void truncate__breaks_off_within_the_body(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"GET\",\"truncate\":true}");
     assert_int_equal(get_list(fm, &reply), 200);
     assert_true(reply.body_length > 0);
@@ -122,7 +116,6 @@ static void garbage__is_not_json(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"garbage\":true}");
     assert_int_equal(get_list(fm, &reply), 200);
     assert_true(reply.body_length > 0);
@@ -137,7 +130,6 @@ static void fields__are_taken_away(void **state)
     struct rawhttp_reply reply;
     char bearer[128], body[256];
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm,
                  "[{\"method\":\"GET\",\"path\":\"*/jobs/\",\"no_document_links\":true},"
                  "{\"method\":\"POST\",\"path\":\"*/jobs\",\"no_session_token\":true,\"count\":1},"
@@ -167,7 +159,6 @@ static void patch_no_body__is_a_bare_200(void **state)
     struct rawhttp_reply reply;
     char bearer[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     mockfm_fault(fm, "{\"patch_no_body\":true}");
     assert_int_equal(rawhttp_once(fm->port, "PATCH", DOUBLE_JOBS "/c-1", bearer,
@@ -182,7 +173,6 @@ static void length_4096__is_a_multiple(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"length_4096\":true}");
     assert_int_equal(get_list(fm, &reply), 200);
     assert_int_equal(reply.content_length, 4096);
@@ -197,7 +187,6 @@ static void page_size__cuts_the_list(void **state)
     struct rawhttp_reply reply;
     char bearer[128], next[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     mockfm_reserve(fm, "c-2", 1, bearer);
     mockfm_reserve(fm, "c-3", 1, bearer);
@@ -221,7 +210,6 @@ static void headers__are_added(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"status\":429,\"headers\":{\"Retry-After\":\"7\",\"Content-Type\":"
                      "\"text/html\"},\"body\":\"<html>\"}");
     assert_int_equal(get_list(fm, &reply), 429);
@@ -238,7 +226,6 @@ static void merge__bends_an_answer_of_an_act(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"merge\":{\"sessionToken\":12,\"jobSteps\":null}}");
     assert_int_equal(post_job(fm, &reply), 201);
     assert_int_equal(json_integer_value(json_object_get(reply.json, "sessionToken")), 12);
@@ -255,7 +242,6 @@ static void fill_to__makes_it_large(void **state)
     struct httpclient httpclient;
     struct httpclient_reply reply;
 
-    mockfm_start(fm, NULL);
     httpclient_create(&httpclient, "http", fm->port);
     httpclient.basic = "cxi:fm-passw0rd";
     mockfm_fault(fm, "[{\"count\":1,\"fill_to\":5000000},{\"fill_to\":5000000,\"chunked\":true}]");
@@ -289,7 +275,6 @@ static void byte_every_ms__dribbles(void **state)
     struct httpclient httpclient;
     struct httpclient_reply reply;
 
-    mockfm_start(fm, NULL);
     httpclient_create(&httpclient, "http", fm->port);
     httpclient.basic = "cxi:fm-passw0rd";
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -315,7 +300,6 @@ static void byte_every_ms__holds_up_nobody_and_no_end(void **state)
     struct rawhttp gone, stays;
     char byte;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"GET\",\"byte_every_ms\":3600000}");
     rawhttp_open(&gone, fm->port);
     rawhttp_ask(&gone, "GET", DOUBLE_JOBS "/", DOUBLE_LOGIN, NULL);
@@ -336,7 +320,6 @@ static void page__breaks_off(void **state)
     struct rawhttp_reply reply;
     char bearer[128], next[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     mockfm_reserve(fm, "c-2", 1, bearer);
     mockfm_reserve(fm, "c-3", 1, bearer);
@@ -370,17 +353,14 @@ static void control__is_never_disturbed(void **state)
     assert_int_equal(mockfm_log_total(fm, "requests"), 0);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(status__replaces_the_act_unless_told_otherwise),
-          WITH_DOUBLE(drop__before_does_nothing_after_does_it),
-          WITH_DOUBLE(act_after__succeeds_when_the_client_is_gone),
-          WITH_DOUBLE(act_after__is_answered_when_the_client_waits),
-          WITH_DOUBLE(delay__holds_up_nobody_else),
-          WITH_DOUBLE(truncate__breaks_off_within_the_body), WITH_DOUBLE(garbage__is_not_json),
-          WITH_DOUBLE(fields__are_taken_away), WITH_DOUBLE(patch_no_body__is_a_bare_200),
-          WITH_DOUBLE(length_4096__is_a_multiple), WITH_DOUBLE(page_size__cuts_the_list),
-          WITH_DOUBLE(headers__are_added), WITH_DOUBLE(merge__bends_an_answer_of_an_act),
-          WITH_DOUBLE(fill_to__makes_it_large), WITH_DOUBLE(byte_every_ms__dribbles),
-          WITH_DOUBLE(byte_every_ms__holds_up_nobody_and_no_end), WITH_DOUBLE(page__breaks_off),
-          WITH_DOUBLE(control__is_never_disturbed))
+UNIT_MAIN(RUNNING(status__replaces_the_act_unless_told_otherwise),
+          RUNNING(drop__before_does_nothing_after_does_it),
+          RUNNING(act_after__succeeds_when_the_client_is_gone),
+          RUNNING(act_after__is_answered_when_the_client_waits),
+          RUNNING(delay__holds_up_nobody_else), RUNNING(truncate__breaks_off_within_the_body),
+          RUNNING(garbage__is_not_json), RUNNING(fields__are_taken_away),
+          RUNNING(patch_no_body__is_a_bare_200), RUNNING(length_4096__is_a_multiple),
+          RUNNING(page_size__cuts_the_list), RUNNING(headers__are_added),
+          RUNNING(merge__bends_an_answer_of_an_act), RUNNING(fill_to__makes_it_large),
+          RUNNING(byte_every_ms__dribbles), RUNNING(byte_every_ms__holds_up_nobody_and_no_end),
+          RUNNING(page__breaks_off), STOPPED(control__is_never_disturbed))

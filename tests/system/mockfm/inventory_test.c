@@ -71,7 +71,6 @@ static void lists__need_the_login(void **state)
     struct mockfm_fm *fm = *state;
     char bearer[128], member[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     for (size_t i = 0; i < LISTS; i++) {
         snprintf(member, sizeof member, "%s/default", lists[i]);
@@ -87,7 +86,6 @@ static void lists__can_only_be_read(void **state)
     struct mockfm_fm *fm = *state;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     for (size_t i = 0; i < LISTS; i++) {
         const char *method = methods[i % 4];
 
@@ -101,7 +99,6 @@ static void member__unknown_is_404_for_both_clients(void **state)
 {
     struct mockfm_fm *fm = *state;
 
-    mockfm_start(fm, NULL);
     for (size_t i = 0; i < LISTS; i++) {
         struct rawhttp_reply reply;
         char path[128];
@@ -114,9 +111,5 @@ static void member__unknown_is_404_for_both_clients(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(lists__lead_to_every_member, mockfm_setup,
-                                          mockfm_teardown),
-          cmocka_unit_test_setup_teardown(lists__need_the_login, mockfm_setup, mockfm_teardown),
-          cmocka_unit_test_setup_teardown(lists__can_only_be_read, mockfm_setup, mockfm_teardown),
-          cmocka_unit_test_setup_teardown(member__unknown_is_404_for_both_clients, mockfm_setup,
-                                          mockfm_teardown))
+UNIT_MAIN(STOPPED(lists__lead_to_every_member), RUNNING(lists__need_the_login),
+          RUNNING(lists__can_only_be_read), RUNNING(member__unknown_is_404_for_both_clients))

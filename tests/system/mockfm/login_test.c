@@ -69,7 +69,6 @@ static void basic__password_changes_while_it_serves(void **state)
     struct httpclient httpclient;
     struct httpclient_reply reply;
 
-    mockfm_start(fm, NULL);
     httpclient_create(&httpclient, "http", fm->port);
     httpclient.basic = "cxi:fm-passw0rd";
     assert_int_equal(list(&httpclient), 200);
@@ -329,13 +328,10 @@ static void oauth__leaves_no_secret_in_log_or_state(void **state)
     end(fm, &httpclient);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(basic__password_changes_while_it_serves),
-          WITH_DOUBLE(oauth__token_opens_the_door),
-          WITH_DOUBLE(oauth__wrong_requests_get_their_error), WITH_DOUBLE(oauth__token_expires),
-          WITH_DOUBLE(oauth__lifetime_is_announced), WITH_DOUBLE(oauth__token_is_revoked),
-          WITH_DOUBLE(oauth__session_tokens_are_told_apart),
-          WITH_DOUBLE(oauth__client_secret_changes_while_it_serves),
-          WITH_DOUBLE(oauth__token_endpoint_misbehaves),
-          WITH_DOUBLE(oauth__leaves_no_secret_in_log_or_state))
+UNIT_MAIN(RUNNING(basic__password_changes_while_it_serves), STOPPED(oauth__token_opens_the_door),
+          STOPPED(oauth__wrong_requests_get_their_error), STOPPED(oauth__token_expires),
+          STOPPED(oauth__lifetime_is_announced), STOPPED(oauth__token_is_revoked),
+          STOPPED(oauth__session_tokens_are_told_apart),
+          STOPPED(oauth__client_secret_changes_while_it_serves),
+          STOPPED(oauth__token_endpoint_misbehaves),
+          STOPPED(oauth__leaves_no_secret_in_log_or_state))

@@ -86,6 +86,14 @@ void mockfm_start(struct mockfm_fm *fm, const char *const *options)
     assert_true(fm->pid > 0);
 }
 
+int mockfm_run(void **state)
+{
+    if (mockfm_setup(state) < 0)
+        return -1;
+    mockfm_start(*state, NULL);
+    return 0;
+}
+
 void mockfm_hangup(const struct mockfm_fm *fm)
 {
     assert_int_equal(kill(fm->pid, SIGHUP), 0);

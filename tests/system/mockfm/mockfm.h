@@ -18,10 +18,14 @@ struct mockfm_fm {
     bool tls; /* started with a certificate; double_… then use it */
 };
 
-/* Setup and teardown of cmocka: the folder with the password file, nothing running. What runs at
- * the end is stopped, as by mockfm_stop. */
+/* Setups and teardown of cmocka: the folder with the password file, nothing running; or running,
+ * without options. What runs at the end is stopped, as by mockfm_stop. */
 int mockfm_setup(void **state);
+int mockfm_run(void **state);
 int mockfm_teardown(void **state);
+
+#define STOPPED(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
+#define RUNNING(test) cmocka_unit_test_setup_teardown(test, mockfm_run, mockfm_teardown)
 
 /* Starts it with a login (--auth basic) and a state file, and further options (words, NULL at the
  * end; or NULL), of which the last of a kind counts. The folder is its working directory.

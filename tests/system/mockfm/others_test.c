@@ -39,7 +39,6 @@ static void gateway__answers_404_in_its_own_words(void **state)
     struct mockfm_fm *fm = *state;
     char bearer[128], type[64];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     for (size_t i = 0; i < sizeof gateways / sizeof gateways[0]; i++) {
         for (size_t j = 0; j < sizeof calls / sizeof calls[0]; j++) {
@@ -81,7 +80,6 @@ static void for_ms__is_over_some_time(void **state)
     struct mockfm_fm *fm = *state;
     struct client client = {.fm = fm};
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"status\":404,\"body\":\"\",\"for_ms\":300}");
     assert_true(await(is_served, &client, AWAIT_DEADLINE_MS));
     assert_true(client.refused >= 1);
@@ -103,7 +101,6 @@ static void replica__lags_in_every_second_read(void **state)
     struct mockfm_fm *fm = *state;
     char bearer[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     mockfm_fault(fm, "{\"method\":\"GET\",\"path\":\"*/jobs*\",\"every\":2,\"stale_writes\":2}");
     mockfm_reserve(fm, "c-2", 1, bearer);
@@ -143,7 +140,6 @@ static void other_client__makes_replaces_and_deletes(void **state)
     struct mockfm_fm *fm = *state;
     char bearer[128], before[128], after[128], other[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     token_of(fm, "c-1", before);
     assert_int_equal(control(fm, "/mock/put",
@@ -180,7 +176,6 @@ static void session_token__is_given_twice(void **state)
     struct mockfm_fm *fm = *state;
     char first[128], second[128];
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "{\"method\":\"POST\",\"count\":2,\"session_token\":\"sess-1\"}");
     mockfm_reserve(fm, "c-1", 1, first);
     mockfm_reserve(fm, "c-2", 1, second);
@@ -193,9 +188,6 @@ static void session_token__is_given_twice(void **state)
     assert_string_equal(second, "sess-1");
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(gateway__answers_404_in_its_own_words),
-          WITH_DOUBLE(for_ms__is_over_some_time), WITH_DOUBLE(replica__lags_in_every_second_read),
-          WITH_DOUBLE(other_client__makes_replaces_and_deletes),
-          WITH_DOUBLE(session_token__is_given_twice))
+UNIT_MAIN(RUNNING(gateway__answers_404_in_its_own_words), RUNNING(for_ms__is_over_some_time),
+          RUNNING(replica__lags_in_every_second_read),
+          RUNNING(other_client__makes_replaces_and_deletes), RUNNING(session_token__is_given_twice))

@@ -38,7 +38,6 @@ static void killed__under_load_loses_nothing_answered(void **state)
     struct rawhttp http;
     size_t answered = 0;
 
-    mockfm_start(fm, NULL);
     rawhttp_open(&http, fm->port);
     for (int i = 0; i < COUNT; i++) {
         char body[64];
@@ -79,7 +78,6 @@ static void stopped__exits_with_0_also_with_requests_waiting(void **state)
     struct rawhttp late, never;
     struct rawhttp_reply reply;
 
-    mockfm_start(fm, NULL);
     mockfm_fault(fm, "[{\"method\":\"GET\",\"delay_ms\":3600000},"
                      "{\"method\":\"POST\",\"act_after_ms\":3600000}]");
     rawhttp_open(&late, fm->port);
@@ -103,7 +101,6 @@ static void state__forgotten_stays_forgotten(void **state)
     struct mockfm_fm *fm = *state;
     char bearer[128];
 
-    mockfm_start(fm, NULL);
     mockfm_reserve(fm, "c-1", 1, bearer);
     mockfm_reserve(fm, "c-2", 1, bearer);
     mockfm_reserve(fm, "c-3", 1, bearer);
@@ -202,7 +199,6 @@ static void restored__is_as_it_was_also_after_a_kill(void **state)
     struct rawhttp_reply reply;
     char kept[128], lost[128], body[256];
 
-    mockfm_start(fm, NULL);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/restore", NULL, "", NULL), 404);
     mockfm_reserve(fm, "c-1", 1, kept);
     assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/snapshot", NULL, "", &reply), 200);
@@ -223,10 +219,8 @@ static void restored__is_as_it_was_also_after_a_kill(void **state)
     assert_int_equal(rawhttp_once(fm->port, "POST", DOUBLE_TREES, lost, body, NULL), 403);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(killed__keeps_what_was_acknowledged),
-          WITH_DOUBLE(killed__under_load_loses_nothing_answered),
-          WITH_DOUBLE(stopped__exits_with_0_also_with_requests_waiting),
-          WITH_DOUBLE(state__forgotten_stays_forgotten), WITH_DOUBLE(seed__repeats_the_tokens),
-          WITH_DOUBLE(usage__is_explained), WITH_DOUBLE(restored__is_as_it_was_also_after_a_kill))
+UNIT_MAIN(STOPPED(killed__keeps_what_was_acknowledged),
+          RUNNING(killed__under_load_loses_nothing_answered),
+          RUNNING(stopped__exits_with_0_also_with_requests_waiting),
+          RUNNING(state__forgotten_stays_forgotten), STOPPED(seed__repeats_the_tokens),
+          STOPPED(usage__is_explained), RUNNING(restored__is_as_it_was_also_after_a_kill))

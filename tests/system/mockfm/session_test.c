@@ -115,7 +115,5 @@ static void log__tells_session_tokens_from_logins(void **state)
     rawhttp_release(&reply);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(session__opens_what_the_kind_says), WITH_DOUBLE(session__is_refused_alone),
-          WITH_DOUBLE(log__tells_session_tokens_from_logins))
+UNIT_MAIN(STOPPED(session__opens_what_the_kind_says), STOPPED(session__is_refused_alone),
+          STOPPED(log__tells_session_tokens_from_logins))

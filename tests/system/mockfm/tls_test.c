@@ -338,13 +338,10 @@ static void start__without_usable_files_names_them(void **state)
     realm_release(&realm);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(tls__serves_a_client_that_verifies),
-          WITH_DOUBLE(tls__survives_who_does_not_speak_it),
-          WITH_DOUBLE(client_ca__lets_in_its_own_only),
-          WITH_DOUBLE(jobs_door__lets_in_libfabric_beside_client_ca),
-          WITH_DOUBLE(reload__exchanges_the_certificate_and_keeps_connections),
-          WITH_DOUBLE(reload__exchanges_the_authority_of_clients), WITH_DOUBLE(hangup__reloads),
-          WITH_DOUBLE(reload__that_fails_changes_nothing),
-          WITH_DOUBLE(start__without_usable_files_names_them))
+UNIT_MAIN(STOPPED(tls__serves_a_client_that_verifies), STOPPED(tls__survives_who_does_not_speak_it),
+          STOPPED(client_ca__lets_in_its_own_only),
+          STOPPED(jobs_door__lets_in_libfabric_beside_client_ca),
+          STOPPED(reload__exchanges_the_certificate_and_keeps_connections),
+          STOPPED(reload__exchanges_the_authority_of_clients), STOPPED(hangup__reloads),
+          STOPPED(reload__that_fails_changes_nothing),
+          STOPPED(start__without_usable_files_names_them))

@@ -195,9 +195,7 @@ static void libfabric__gets_it_over_tls_too(void **state)
     play_libfabric(*state, true);
 }
 
-#define WITH_DOUBLE(test) cmocka_unit_test_setup_teardown(test, mockfm_setup, mockfm_teardown)
-
-UNIT_MAIN(WITH_DOUBLE(slurm__gets_what_it_accepts), WITH_DOUBLE(slurm__gets_it_over_tls_too),
-          WITH_DOUBLE(slurm__steps_and_cleanup_get_what_they_accept),
-          WITH_DOUBLE(slurm__gets_an_access_token), WITH_DOUBLE(libfabric__gets_what_it_accepts),
-          WITH_DOUBLE(libfabric__gets_it_over_tls_too))
+UNIT_MAIN(STOPPED(slurm__gets_what_it_accepts), STOPPED(slurm__gets_it_over_tls_too),
+          STOPPED(slurm__steps_and_cleanup_get_what_they_accept),
+          STOPPED(slurm__gets_an_access_token), STOPPED(libfabric__gets_what_it_accepts),
+          STOPPED(libfabric__gets_it_over_tls_too))

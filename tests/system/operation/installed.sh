@@ -51,6 +51,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/operations.md
 ./share/doc/mcastd/options.md
 ./share/doc/mcastd/promises.md
+./share/doc/mcastd/relay.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/state.md
 ./share/doc/mcastd/tokens.md

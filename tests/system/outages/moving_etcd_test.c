@@ -111,6 +111,13 @@ static void import__beside_a_broker_or_onto_a_ledger_is_refused(void **state)
     assert_int_equal(etcdcluster_count(cluster, PREFIX "/leader"), 0); /* it has resigned */
     assert_int_equal(etcdcluster_count(cluster, PREFIX "/reservation/"), 1);
     assert_int_equal(etcdcluster_count(cluster, PREFIX "/founded"), 0);
+    /* The broker has seen the ledger that was emptied, and takes this one for it. */
+    char *ledger = etcdcluster_get(cluster, PREFIX "/ledger");
+    assert_non_null(ledger);
+    assert_non_null(strstr(ledger, "\"replaces\":[\""));
+    free(ledger);
+    assert_int_equal(testbed_start_broker(clients.testbed), 0);
+    assert_int_equal(testbed_stop_broker(clients.testbed), 0);
     clients_close(&clients);
 }
 

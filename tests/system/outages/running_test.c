@@ -48,8 +48,7 @@ static bool is_ready(void *arg)
 
 static void assert_answer(const struct clients *clients, const char *words)
 {
-    if (!strstr(clients->answer, words))
-        fail_msg("no \"%s\" in: %s", words, clients->answer);
+    assert_words(clients->answer, words);
 }
 
 /* The first to notice is told that it may be saved later, the next that nothing can be; all that is

@@ -40,6 +40,7 @@ struct member {
 struct etcdcluster {
     char folder[FOLDER_PATH_SIZE];
     unsigned count;
+    struct network *network;
     struct member members[ETCDCLUSTER_MAX];
     char endpoints[ETCDCLUSTER_MAX * TEXT_SIZE], peers[ETCDCLUSTER_MAX * TEXT_SIZE];
     struct {
@@ -131,9 +132,10 @@ static void draw_ports(struct etcdcluster *cluster)
         release_port(&member->peer);
         draw_port(&member->client);
         draw_port(&member->peer);
-        snprintf(member->url, sizeof member->url, "%s://127.0.0.1:%d", scheme,
+        const char *address = etcdcluster_address(cluster, i);
+        snprintf(member->url, sizeof member->url, "%s://%s:%d", scheme, address,
                  member->client.number);
-        snprintf(member->peer_url, sizeof member->peer_url, "%s://127.0.0.1:%d", scheme,
+        snprintf(member->peer_url, sizeof member->peer_url, "%s://%s:%d", scheme, address,
                  member->peer.number);
         endpoints +=
             (size_t)snprintf(cluster->endpoints + endpoints, sizeof cluster->endpoints - endpoints,
@@ -204,7 +206,9 @@ static int member_start(struct etcdcluster *cluster, struct member *member)
     }
     member->log_begins = stat(member->log, &log) == 0 ? log.st_size : 0;
     member->paused = false;
+    network_enter(cluster->network, (int)(member - cluster->members));
     member->process = process_start(argv, member->log);
+    network_enter(cluster->network, -1);
     return member->process ? 0 : -1;
 }
 
@@ -332,16 +336,22 @@ static int bring_up(struct etcdcluster *cluster)
     return -1;
 }
 
+void etcdcluster_set_quota(struct etcdcluster *cluster, long long bytes)
+{
+    snprintf(cluster->args.quota, sizeof cluster->args.quota, "%lld", bytes);
+}
+
 static void take_options(struct etcdcluster *cluster, const struct etcdcluster_options *options)
 {
     cluster->count = options->members ? options->members : 1;
     assert(cluster->count == 1 || cluster->count == ETCDCLUSTER_MAX);
-    snprintf(cluster->args.quota, sizeof cluster->args.quota, "%lld", options->quota_bytes);
+    etcdcluster_set_quota(cluster, options->quota_bytes);
     snprintf(cluster->args.heartbeat, sizeof cluster->args.heartbeat, "%d",
              options->heartbeat_ms ? options->heartbeat_ms : 100);
     snprintf(cluster->args.election, sizeof cluster->args.election, "%d",
              options->election_ms ? options->election_ms : 1000);
     cluster->args.more = options->args;
+    cluster->network = options->network;
     cluster->args.tls = options->certificates;
     if (!options->certificates)
         return;
@@ -403,6 +413,11 @@ unsigned etcdcluster_members(const struct etcdcluster *cluster)
 const char *etcdcluster_url(const struct etcdcluster *cluster, unsigned member)
 {
     return member_of((struct etcdcluster *)cluster, member)->url;
+}
+
+const char *etcdcluster_address(const struct etcdcluster *cluster, unsigned member)
+{
+    return cluster->network ? network_address(cluster->network, member) : "127.0.0.1";
 }
 
 int etcdcluster_port(const struct etcdcluster *cluster, unsigned member)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "tests/system/rig/network.h"
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"
 
@@ -21,6 +22,7 @@ struct etcdcluster_options {
     long long quota_bytes;         /* 0: etcd's own */
     int heartbeat_ms, election_ms; /* 0: 100 and 1000, so that a lease is at least 2 s */
     const char *const *args;       /* further options of etcd, NULL-terminated; or NULL */
+    struct network *network;       /* member i is at its host i; NULL: all at 127.0.0.1 */
 };
 
 struct etcdcluster;
@@ -36,6 +38,7 @@ void etcdcluster_destroy(struct etcdcluster *cluster);
 unsigned etcdcluster_members(const struct etcdcluster *cluster);
 /* "http://127.0.0.1:23791"; https with certificates. */
 const char *etcdcluster_url(const struct etcdcluster *cluster, unsigned member);
+const char *etcdcluster_address(const struct etcdcluster *cluster, unsigned member);
 int etcdcluster_port(const struct etcdcluster *cluster, unsigned member);
 /* All of them, with ", " between: what [state] endpoints wants. */
 const char *etcdcluster_endpoints(const struct etcdcluster *cluster);
@@ -47,6 +50,8 @@ struct process *etcdcluster_process(const struct etcdcluster *cluster, unsigned 
 void etcdcluster_kill(struct etcdcluster *cluster, unsigned member);
 /* Starts a killed one again, with its data. It is healthy when etcdcluster_await says so. */
 int etcdcluster_restart(struct etcdcluster *cluster, unsigned member);
+/* What its members have from their next start on; 0: etcd's own. */
+void etcdcluster_set_quota(struct etcdcluster *cluster, long long bytes);
 /* SIGSTOP and SIGCONT. */
 void etcdcluster_pause(struct etcdcluster *cluster, unsigned member);
 void etcdcluster_resume(struct etcdcluster *cluster, unsigned member);

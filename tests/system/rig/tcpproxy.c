@@ -45,7 +45,8 @@ struct link {
 };
 
 struct tcpproxy {
-    int listener, port, server_port, wake;
+    struct sockaddr_in server;
+    int listener, port, wake;
     pthread_t thread;
     pthread_mutex_t mutex; /* of all below */
     bool stopping, refuse;
@@ -59,20 +60,21 @@ struct tcpproxy {
     size_t count;
 };
 
-static int local_socket(struct sockaddr_in *address, int port)
+static struct sockaddr_in address_of(const char *address, int port)
 {
-    *address = (struct sockaddr_in){.sin_family = AF_INET,
-                                    .sin_port = htons((uint16_t)port),
-                                    .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+    const int good = inet_pton(AF_INET, address, &in.sin_addr);
+
+    assert(good == 1);
+    (void)good;
+    return in;
 }
 
-static int connect_to(int port)
+static int connect_to(const struct sockaddr_in *address)
 {
-    struct sockaddr_in address;
-    const int fd = local_socket(&address, port);
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0)
+    if (fd >= 0 && connect(fd, (const struct sockaddr *)address, sizeof *address) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
@@ -122,9 +124,8 @@ static void link_close(struct tcpproxy *proxy, size_t i)
 static void link_open(struct tcpproxy *proxy)
 {
     const int client = accept4(proxy->listener, NULL, NULL, SOCK_CLOEXEC);
-    const int server = client < 0 || proxy->refuse || proxy->count == LINKS_MAX
-                           ? -1
-                           : connect_to(proxy->server_port);
+    const int server =
+        client < 0 || proxy->refuse || proxy->count == LINKS_MAX ? -1 : connect_to(&proxy->server);
 
     if (server < 0) {
         if (client >= 0)
@@ -343,17 +344,17 @@ static void unlocked(struct tcpproxy *proxy)
     pthread_mutex_unlock(&proxy->mutex);
 }
 
-struct tcpproxy *tcpproxy_create(int server_port)
+struct tcpproxy *tcpproxy_create_to(const char *server, int server_port)
 {
     struct tcpproxy *proxy = calloc(1, sizeof *proxy);
-    struct sockaddr_in address;
+    struct sockaddr_in address = address_of("127.0.0.1", 0);
     socklen_t length = sizeof address;
 
     if (!proxy)
         return NULL;
-    proxy->server_port = server_port;
+    proxy->server = address_of(server, server_port);
     proxy->wake = eventfd(0, EFD_CLOEXEC);
-    proxy->listener = local_socket(&address, 0);
+    proxy->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     pthread_mutex_init(&proxy->mutex, NULL);
     if (proxy->wake < 0 || proxy->listener < 0 ||
         bind(proxy->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
@@ -370,6 +371,11 @@ struct tcpproxy *tcpproxy_create(int server_port)
     }
     proxy->port = ntohs(address.sin_port);
     return proxy;
+}
+
+struct tcpproxy *tcpproxy_create(int server_port)
+{
+    return tcpproxy_create_to("127.0.0.1", server_port);
 }
 
 void tcpproxy_destroy(struct tcpproxy *proxy)
@@ -452,7 +458,7 @@ bool tcpproxy_kept(struct tcpproxy *proxy)
 int tcpproxy_replay(struct tcpproxy *proxy)
 {
     const struct timeval limit = {.tv_sec = ANSWER_TIMEOUT_S};
-    const int fd = connect_to(proxy->server_port);
+    const int fd = connect_to(&proxy->server);
     char answer[PIECE_SIZE];
     size_t done = 0;
     ssize_t part = 0;

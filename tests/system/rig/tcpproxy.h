@@ -10,8 +10,9 @@
 
 struct tcpproxy;
 
-/* Listens on a port of its own of 127.0.0.1, and passes connections on to one of 127.0.0.1. NULL:
- * failed, with the cause on stderr. */
+/* Listens on a port of its own of 127.0.0.1, and passes connections on to this server
+ * (without: 127.0.0.1). NULL: failed, with the cause on stderr. */
+struct tcpproxy *tcpproxy_create_to(const char *server, int server_port);
 struct tcpproxy *tcpproxy_create(int server_port);
 void tcpproxy_destroy(struct tcpproxy *proxy); /* resets its connections; NULL is allowed */
 int tcpproxy_port(const struct tcpproxy *proxy);

@@ -82,6 +82,13 @@ static int read_port(const char *path)
     return port;
 }
 
+static const char *fm_address(const struct testbed *testbed)
+{
+    const struct testbed_options *options = &testbed->options;
+
+    return options->network ? network_address(options->network, options->fm_host) : "127.0.0.1";
+}
+
 static bool fm_serves(void *arg)
 {
     struct testbed *testbed = arg;
@@ -93,8 +100,9 @@ static bool fm_serves(void *arg)
         testbed->fm_port = read_port(folder_path(path, sizeof path, testbed->folder, "port"));
         if (testbed->fm_port == 0)
             return false;
-        snprintf(testbed->fm_url, sizeof testbed->fm_url, "%s://127.0.0.1:%d",
-                 testbed->options.fm_cert ? "https" : "http", testbed->fm_port);
+        snprintf(testbed->fm_url, sizeof testbed->fm_url, "%s://%s:%d",
+                 testbed->options.fm_cert ? "https" : "http", fm_address(testbed),
+                 testbed->fm_port);
         testbed->fm_http = plainhttp_create(testbed->fm_url, NULL);
         plainhttp_trust_anyone(testbed->fm_http);
         plainhttp_use_basic(testbed->fm_http, "cxi:" FM_PASSWORD);
@@ -129,9 +137,12 @@ int testbed_start_fm(struct testbed *testbed)
     for (const char *const *extra = testbed->options.mock_args; extra && *extra; extra++)
         if (argc < FM_ARGS_MAX - 1)
             argv[argc++] = *extra;
-    snprintf(listen, sizeof listen, "127.0.0.1:%d", testbed->fm_port);
+    snprintf(listen, sizeof listen, "%s:%d", fm_address(testbed), testbed->fm_port);
     folder_path(log, sizeof log, testbed->folder, "mock-fm.log");
-    if (!(testbed->fm = process_start(argv, log)))
+    network_enter(testbed->options.network, (int)testbed->options.fm_host);
+    testbed->fm = process_start(argv, log);
+    network_enter(testbed->options.network, -1);
+    if (!testbed->fm)
         return -1;
     if (await(fm_serves, testbed, AWAIT_DEADLINE_MS) && process_alive(testbed->fm))
         return 0;

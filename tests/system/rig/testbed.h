@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "tests/system/rig/network.h"
 #include "tests/system/rig/plainhttp.h"
 #include "tests/system/rig/process.h"
 
@@ -16,6 +17,8 @@ struct testbed_options {
     bool oauth;                   /* the login is OAuth2 client credentials; else basic */
     const char *fm_cert, *fm_key; /* mock-fm speaks TLS with these, the broker trusts this one; or
                                      NULL */
+    struct network *network;      /* mock-fm is at its host fm_host; NULL: at 127.0.0.1 */
+    unsigned fm_host;
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
     const char *users;                              /* of cluster elcap; NULL: root */
     const char *clusters; /* further sections, beside that of elcap; or NULL */

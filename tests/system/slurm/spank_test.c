@@ -34,8 +34,7 @@ static int create(void **state)
 
 static void says(struct site *site, const char *text)
 {
-    if (!strstr(cluster_text(site->cluster), text))
-        fail_msg("'%s' is not in: %s", text, cluster_text(site->cluster));
+    assert_words(cluster_text(site->cluster), text);
 }
 
 static void does_not_say(struct site *site, const char *text)

@@ -89,12 +89,6 @@ static int run(struct test *test, const char *const *arguments)
     return WEXITSTATUS(status);
 }
 
-static void assert_has(const char *text, const char *part)
-{
-    if (!strstr(text, part))
-        fail_msg("\"%s\" lacks \"%s\"", text, part);
-}
-
 /* The token that was printed, genuine; alone on its line. */
 static struct bearer printed(const struct test *test)
 {
@@ -142,10 +136,11 @@ static void narrow__prints_a_token_that_can_do_less(void **state)
     bearer = printed(test);
     assert_string_equal(bearer.scope.steps, "/fA/fB/0");
     assert_int_equal(RUN("narrow", "--steps", "/fA/fC"), 2);
-    assert_has(test->err, "nothing would be left: the token reaches /fA/fB, and no step of /fA/fC");
+    assert_words(test->err,
+                 "nothing would be left: the token reaches /fA/fB, and no step of /fA/fC");
     assert_string_equal(test->out, "");
     assert_int_equal(RUN("narrow", "--operations", "show"), 2);
-    assert_has(test->err, "allows none of these operations");
+    assert_words(test->err, "allows none of these operations");
 }
 
 static void narrow__as_json(void **state)
@@ -186,7 +181,7 @@ static void narrow__takes_times_with_units(void **state)
         int64_t after = time(NULL);
         if (times[i].seconds == 0) {
             assert_int_equal(code, 2);
-            assert_has(test->err, "a number with its unit, s, m, h or d, as 1h");
+            assert_words(test->err, "a number with its unit, s, m, h or d, as 1h");
             continue;
         }
         assert_int_equal(code, 0);
@@ -208,13 +203,13 @@ static void show__says_what_it_is_for_and_no_secret(void **state)
     bearer_id(&bearer, id);
     test->variable = test->token;
     assert_int_equal(RUN("show"), 0);
-    assert_has(test->out, id);
-    assert_has(test->out, "elcap/f2Rs8sydSxmd");
-    assert_has(test->out, "4711");
-    assert_has(test->out, "all of the reservation");
-    assert_has(test->out, "show,cleanup");
-    assert_has(test->out, "with the reservation");
-    assert_has(test->out, "only the broker can tell");
+    assert_words(test->out, id);
+    assert_words(test->out, "elcap/f2Rs8sydSxmd");
+    assert_words(test->out, "4711");
+    assert_words(test->out, "all of the reservation");
+    assert_words(test->out, "show,cleanup");
+    assert_words(test->out, "with the reservation");
+    assert_words(test->out, "only the broker can tell");
     assert_null(strstr(test->out, test->token + 40));
 
     const struct bearer_limits limits = {"/fA", BEARER_SHOW, 1800000000};
@@ -222,9 +217,9 @@ static void show__says_what_it_is_for_and_no_secret(void **state)
     bearer_encode(&bearer, narrowed);
     test->variable = narrowed;
     assert_int_equal(RUN("show"), 0);
-    assert_has(test->out, id);
-    assert_has(test->out, "/fA and what is below it");
-    assert_has(test->out, "2027-01-15T08:00:00Z");
+    assert_words(test->out, id);
+    assert_words(test->out, "/fA and what is below it");
+    assert_words(test->out, "2027-01-15T08:00:00Z");
     assert_int_equal(RUN("show", "--json"), 0);
     json_t *root = json_loads(test->out, 0, NULL);
     assert_string_equal(json_string_value(json_object_get(root, "id")), id);
@@ -242,7 +237,7 @@ static void show__says_what_it_is_for_and_no_secret(void **state)
     assert_int_equal(bearer_narrow(&bearer, &(struct bearer_limits){.expires = 1}, NULL), 0);
     bearer_encode(&bearer, narrowed);
     assert_int_equal(RUN("show"), 0);
-    assert_has(test->out, "1970-01-01T00:00:01Z, which is over");
+    assert_words(test->out, "1970-01-01T00:00:01Z, which is over");
 }
 
 /* -- where it is taken from -- */
@@ -251,12 +246,12 @@ static void token__is_not_taken_from_the_command_line(void **state)
 {
     struct test *test = *state;
     assert_int_equal(RUN("show", test->token), 2);
-    assert_has(test->err, "not taken from the command line");
+    assert_words(test->err, "not taken from the command line");
     assert_null(strstr(test->err, test->token + 12));
     assert_int_equal(RUN("narrow", "--expires", "1h", test->token), 2);
     assert_null(strstr(test->err, test->token + 12));
     assert_int_equal(RUN(test->token), 2);
-    assert_has(test->err, "show, narrow, request or rotate");
+    assert_words(test->err, "show, narrow, request or rotate");
     assert_null(strstr(test->err, test->token + 12));
 }
 
@@ -265,36 +260,36 @@ static void token__that_is_none_is_refused(void **state)
     struct test *test = *state;
     char text[4096];
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "standard input is empty: give the token there");
+    assert_words(test->err, "standard input is empty: give the token there");
     test->input = "\r\n\n";
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "standard input is empty");
+    assert_words(test->err, "standard input is empty");
     test->variable = ""; /* as if it were unset */
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "standard input is empty");
+    assert_words(test->err, "standard input is empty");
     test->variable = NULL;
     snprintf(text, sizeof text, "%s\n%s\n", test->token, test->token);
     test->input = text;
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "more than one line");
+    assert_words(test->err, "more than one line");
     snprintf(text, sizeof text, "%s\r\n", test->token);
     assert_int_equal(RUN("show"), 0);
     memset(text, 'A', sizeof text - 1);
     text[sizeof text - 1] = '\0';
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "longer than 1024 characters");
+    assert_words(test->err, "longer than 1024 characters");
     test->variable = text;
     text[2000] = '\0';
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "longer than 1024 characters");
+    assert_words(test->err, "longer than 1024 characters");
     test->variable = "sess-f4ec6948c83408028802cab7572f92f7";
     assert_int_equal(RUN("show"), 2);
-    assert_has(test->err, "no token of mcastd");
+    assert_words(test->err, "no token of mcastd");
     assert_null(strstr(test->err, "f4ec"));
     test->variable = test->token;
     test->token[strlen(test->token) - 5] = '\0';
     assert_int_equal(RUN("narrow", "--expires", "1h"), 2);
-    assert_has(test->err, "cut off or damaged");
+    assert_words(test->err, "cut off or damaged");
     assert_string_equal(test->out, "");
 }
 
@@ -303,31 +298,31 @@ static void token__misused_is_2(void **state)
     struct test *test = *state;
     test->variable = test->token;
     assert_int_equal(run(test, (const char *[]){"mcastctl", "token", NULL}), 2);
-    assert_has(test->err, "show, narrow, request or rotate");
+    assert_words(test->err, "show, narrow, request or rotate");
     assert_int_equal(RUN("widen"), 2);
     assert_int_equal(RUN("narrow"), 2);
-    assert_has(test->err, "--steps, --expires or --operations");
+    assert_words(test->err, "--steps, --expires or --operations");
     assert_int_equal(RUN("show", "--steps", "0"), 2);
-    assert_has(test->err, "only narrow and request take these");
+    assert_words(test->err, "only narrow and request take these");
     assert_int_equal(RUN("narrow", "--operations", "show,shout"), 2);
-    assert_has(test->err, "'shout' is no operation");
+    assert_words(test->err, "'shout' is no operation");
     assert_int_equal(RUN("narrow", "--operations", ""), 2);
     assert_int_equal(RUN("narrow", "--operations", "a,b,c,d,e,f,g,h,i"), 2);
     assert_int_equal(RUN("narrow", "--steps", "/fA/../fB"), 2);
-    assert_has(test->err, ". or ..");
+    assert_words(test->err, ". or ..");
     assert_int_equal(RUN("narrow", "--steps",
                          "/\xca\x84"
                          "A"),
                      2); /* ʄ is not ƒ */
-    assert_has(test->err, "byte 0xca");
+    assert_words(test->err, "byte 0xca");
     char deep[3000];
     memset(deep, 'a', sizeof deep - 1);
     deep[sizeof deep - 1] = '\0';
     assert_int_equal(RUN("narrow", "--steps", deep), 2);
-    assert_has(test->err, "too long for a step");
+    assert_words(test->err, "too long for a step");
     deep[600] = '\0';
     assert_int_equal(RUN("narrow", "--steps", deep), 2);
-    assert_has(test->err, "longer than 512 bytes");
+    assert_words(test->err, "longer than 512 bytes");
 }
 
 #define WITH_TOKEN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

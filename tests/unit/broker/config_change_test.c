@@ -4,6 +4,7 @@
 #include "tests/unit/unit.h"
 
 #include "broker/config/change.h"
+#include "broker/config/settings.h"
 #include "broker/config/value.h"
 
 #include <unistd.h>
@@ -63,12 +64,12 @@ static void defaults__do_not_differ(void **state)
  */
 static void every_key__is_compared(void **state)
 {
-    static const char *const values[] = {"other",     "/other",  "https://other:1",
-                                         "[::1]:1",   "4",       "17",
-                                         "0640",      "11s",     "no",
-                                         "yes",       "debug",   "memory",
-                                         "oauth",     "5-9",     "flux slurm",
-                                         "bulk_data", "omnipath"};
+    static const char *const values[] = {"other",     "/other",   "https://other:1",
+                                         "[::1]:1",   "4",        "17",
+                                         "0640",      "11s",      "no",
+                                         "yes",       "debug",    "memory",
+                                         "oauth",     "5-9",      "flux slurm",
+                                         "bulk_data", "omnipath", "relay"};
     size_t count;
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");
@@ -184,10 +185,41 @@ static void file__that_is_another_one_is_told(void **state)
     assert_string_equal(found_now(), told);
 }
 
+/* B7: what another broker of the ledger may have otherwise, and what not. */
+static bool shared_alike(void)
+{
+    char *one = settings_shared(before), *other = settings_shared(after);
+    const bool alike = strcmp(one, other) == 0;
+    free(one);
+    free(other);
+    return alike;
+}
+
+static void brokers__share_what_is_not_of_their_host(void **state)
+{
+    add_cluster(before, "elcap", "flux");
+    add_cluster(after, "elcap", "flux");
+    set(before, "broker", "advertise", "https://m1:7470");
+    set(after, "broker", "advertise", "https://m2:7470");
+    set(after, "broker", "tls_key", "/elsewhere/tls.key");
+    set(after, "state", "endpoints", "https://m2:2379, https://m1:2379");
+    set(after, "state", "password_file", "/elsewhere/password");
+    assert_true(shared_alike());
+    set(after, "vni", "pool", "2000-3000");
+    assert_false(shared_alike());
+    set(before, "vni", "pool", "2000-3000");
+    set(&after->clusters[0], "cluster", "users", "slurm");
+    assert_false(shared_alike());
+    set(&before->clusters[0], "cluster", "users", "slurm");
+    assert_true(shared_alike());
+    add_cluster(after, "second", "slurm");
+    assert_false(shared_alike());
+}
+
 #define BOTH_TEST(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
 
 UNIT_MAIN(BOTH_TEST(defaults__do_not_differ), BOTH_TEST(every_key__is_compared),
           BOTH_TEST(words__tell_before_and_after), BOTH_TEST(clusters__are_matched_by_name),
-          BOTH_TEST(long_values__are_cut),
+          BOTH_TEST(long_values__are_cut), BOTH_TEST(brokers__share_what_is_not_of_their_host),
           cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
                                           close_folder))

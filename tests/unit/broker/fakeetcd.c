@@ -38,6 +38,9 @@ void fakeetcd_say(enum leader_outcome outcome, uint64_t holder, const char *url)
         .member = "https://m1:2379",
         .took_us = 1000,
     };
+    if (fakeetcd.look)
+        fakeetcd.answer.standbys = *fakeetcd.look;
+    fakeetcd.answer.looked = fakeetcd.look != NULL;
     (void)snprintf(fakeetcd.answer.holder_url, sizeof fakeetcd.answer.holder_url, "%s", url);
     if (outcome == LEADER_UNKNOWN || outcome == LEADER_REFUSED)
         (void)error_set(&fakeetcd.answer.error, ERROR_IO, "the fake says no");
@@ -101,6 +104,19 @@ void etcd_ask(struct etcd *etcd, const struct leader_ask *ask, int64_t try_ms)
     fakeetcd.questions++;
     if (fakeetcd.automatic)
         fakeetcd_say(LEADER_OK, ask->lease, "");
+}
+
+const char *etcd_configuration(const struct etcd *etcd)
+{
+    (void)etcd;
+    return "0011223344556677";
+}
+
+int etcd_remember(struct etcd *etcd, struct error *err)
+{
+    (void)etcd;
+    (void)err;
+    return 0;
 }
 
 int etcd_fd(const struct etcd *etcd)

@@ -16,6 +16,7 @@ struct fakeetcd {
     bool automatic;      /* each question is answered well, and every campaign won, by itself */
     int64_t ttl_ms;      /* that it grants */
     unsigned changes;    /* etcd_change */
+    const struct etcd_standbys *look; /* with the next answers; or NULL */
 };
 extern struct fakeetcd fakeetcd;
 

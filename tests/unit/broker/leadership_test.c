@@ -148,6 +148,26 @@ static void leader__extends_the_lease_of_its_store(void **state)
     assert_string_equal(leadership_facts(stand->leadership)->leader, "unix:/own");
 }
 
+/* B7: with what the keepalive has looked up; without a look those of before are still the latest.
+ */
+static void leader__knows_its_standbys(void **state)
+{
+    struct stand *stand = *state;
+    become_leader(stand);
+    assert_false(leadership_facts(stand->leadership)->looked);
+    fakeetcd.look = &(struct etcd_standbys){.count = 1, .all = {{.url = "https://m2:7470"}}};
+    answer(stand, LEADER_KEEPALIVE, LEADER_OK, 0, "");
+    fakeetcd.look = NULL;
+    answer(stand, LEADER_KEEPALIVE, LEADER_OK, 0, "");
+    const struct leadership_facts *facts = leadership_facts(stand->leadership);
+    assert_true(facts->looked);
+    assert_int_equal(facts->standbys.count, 1);
+    assert_string_equal(facts->standbys.all[0].url, "https://m2:7470");
+    fakeetcd.look = &(struct etcd_standbys){0};
+    answer(stand, LEADER_KEEPALIVE, LEADER_OK, 0, "");
+    assert_int_equal(leadership_facts(stand->leadership)->standbys.count, 0);
+}
+
 /* I10: whoever asks first notices, not only the timer. */
 static void lease__that_runs_out_is_lost_at_once(void **state)
 {
@@ -214,7 +234,6 @@ static void standby__that_resigns_tries_once(void **state)
 
 static void none__is_a_broker_that_is_alone(void **state)
 {
-    (void)state;
     assert_true(leadership_holds(NULL));
     assert_null(leadership_facts(NULL));
     leadership_forget_store(NULL);
@@ -228,7 +247,7 @@ UNIT_MAIN(STAND_TEST(standby__knows_who_leads),
           STAND_TEST(cluster__that_does_not_answer_is_noticed),
           STAND_TEST(cluster__that_fails_the_test_is_refused),
           STAND_TEST(leader__extends_the_lease_of_its_store),
-          STAND_TEST(lease__that_runs_out_is_lost_at_once),
+          STAND_TEST(leader__knows_its_standbys), STAND_TEST(lease__that_runs_out_is_lost_at_once),
           STAND_TEST(lease__that_runs_out_is_noticed_by_the_loop),
           STAND_TEST(lease__that_the_cluster_ended_is_lost),
           STAND_TEST(ledger__that_says_so_deposes),

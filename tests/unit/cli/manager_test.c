@@ -39,8 +39,7 @@ static void expect(const char *word, const char *level, const char *finding, con
             continue;
         found++;
         assert_string_equal(json_string_value(json_object_get(one, "level")), level);
-        if (!strstr(said, finding))
-            fail_msg("'%s' does not say '%s'", said, finding);
+        assert_words(said, finding);
         if (advice && (!next || !strstr(next, advice)))
             fail_msg("'%s' does not advise '%s'", next ? next : "nothing", advice);
         assert_true(advice || !next);

@@ -47,8 +47,7 @@ static void assert_given_up(const struct driver *d, const char *job, enum hwcoll
     const struct reservation *r = driver_job(d, job);
     assert_int_equal(r->hwcoll, hwcoll);
     assert_int_equal(r->fm_side, side);
-    if (!strstr(r->reason, words))
-        fail_msg("\"%s\" lacks \"%s\"", r->reason, words);
+    assert_words(r->reason, words);
 }
 
 /* F21: what was never asked for cannot be there. The one place had another's call. */

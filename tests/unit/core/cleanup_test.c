@@ -304,13 +304,6 @@ static const char *logged(const struct driver *d, int level)
     return text;
 }
 
-static void assert_says(const char *text, const char *words)
-{
-    assert_non_null(text);
-    if (!strstr(text, words))
-        fail_msg("\"%s\" lacks \"%s\"", text, words);
-}
-
 /* Whoever reads that it was given up is told what to do, each time something else. */
 static void cleanup__given_up_says_what_to_do_next(void **state)
 {
@@ -342,10 +335,10 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
                 driver_tick(&d, core_next_deadline(d.core) - d.now);
         }
         const char *text = logged(&d, 4);
-        assert_says(text, "elcap-a: the trees of step /fA are not removed: ");
-        assert_says(text, cases[i].cause);
-        assert_says(text, "-> given up, they stay until the job ends; to be rid of them sooner, ");
-        assert_says(text, cases[i].next);
+        assert_words(text, "elcap-a: the trees of step /fA are not removed: ");
+        assert_words(text, cases[i].cause);
+        assert_words(text, "-> given up, they stay until the job ends; to be rid of them sooner, ");
+        assert_words(text, cases[i].next);
         assert_null(strstr(text, "background")); /* it does not go on there */
         assert_null(strstr(text, "it is asked again"));
         driver_end(&d);
@@ -368,7 +361,7 @@ static void cleanup__given_up_says_what_was_said_of_it(void **state)
     clean_within(&d, "/fC", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
     driver_tick(&d, d.config.cleanup_timeout_ms);
     assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_says(driver_answer(&d)->detail, "it was not done in time");
+    assert_words(driver_answer(&d)->detail, "it was not done in time");
     driver_end(&d);
 
     start(&d);
@@ -378,7 +371,7 @@ static void cleanup__given_up_says_what_was_said_of_it(void **state)
     driver_done(&d, call, FM_BUSY, NULL);
     driver_tick(&d, 100);
     assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_says(driver_answer(&d)->detail, "said last: the fabric manager's words");
+    assert_words(driver_answer(&d)->detail, "said last: the fabric manager's words");
     driver_end(&d);
 }
 
@@ -393,9 +386,9 @@ static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
         clean_within(d, "/fA", true, 0, no_scope, 0);
         steps_done(d, driver_call(d, FMCALL_STEPS), steps, 3);
         if (i == 0) {
-            assert_says(logged(d, 4), "lists trees of 2 steps whose name is none, first "
-                                      "\"/fA//fB\"");
-            assert_says(logged(d, 4), "FI_CXI_COLL_JOB_STEP_ID");
+            assert_words(logged(d, 4), "lists trees of 2 steps whose name is none, first "
+                                       "\"/fA//fB\"");
+            assert_words(logged(d, 4), "FI_CXI_COLL_JOB_STEP_ID");
         } else {
             assert_null(logged(d, 4));
         }
@@ -829,18 +822,18 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
     uint64_t call = driver_call(&d, FMCALL_END_STEP);
     driver_tick(&d, 100);
     assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    assert_says(driver_answer(&d)->detail, "the trees are not gone yet");
+    assert_words(driver_answer(&d)->detail, "the trees are not gone yet");
     clean_within(&d, "/fA", false, 100, no_scope, 0);
     driver_done(&d, call, FM_BUSY, NULL);
     driver_tick(&d, 100);
     assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    assert_says(driver_answer(&d)->detail, "the fabric manager's words; it is asked again");
+    assert_words(driver_answer(&d)->detail, "the fabric manager's words; it is asked again");
     /* What it said of that step says nothing of another one. */
     clean_within(&d, "/fB", false, 100, no_scope, 0);
     call = driver_call(&d, FMCALL_END_STEP);
     driver_tick(&d, 100);
     assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    assert_says(driver_answer(&d)->detail, "the trees are not gone yet");
+    assert_words(driver_answer(&d)->detail, "the trees are not gone yet");
     driver_end(&d);
 
     start(&d);
@@ -849,11 +842,11 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
     clean_within(&d, "/fA", false, 100, no_scope, 0);
     driver_tick(&d, 100);
     assert_int_equal(driver_answered(&d), ANSWER_PENDING);
-    assert_says(driver_answer(&d)->detail, "the link to the fabric manager is not up");
+    assert_words(driver_answer(&d)->detail, "the link to the fabric manager is not up");
     clean_within(&d, "/fA", false, 2 * d.config.cleanup_timeout_ms, no_scope, 0);
     driver_tick(&d, d.config.cleanup_timeout_ms);
     assert_int_equal(driver_answered(&d), ANSWER_GIVEN_UP);
-    assert_says(driver_answer(&d)->detail, "the link to the fabric manager was not up in time");
+    assert_words(driver_answer(&d)->detail, "the link to the fabric manager was not up in time");
     driver_end(&d);
 }
 

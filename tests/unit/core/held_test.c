@@ -15,7 +15,6 @@ static uint32_t uid_of(uint32_t i)
 static void held__counts_for_each_user(void **state)
 {
     struct held held = {0};
-    (void)state;
     assert_int_equal(held_by(&held, 0), 0);
     for (uint32_t round = 1; round <= 2; round++)
         for (uint32_t i = 0; i < MANY; i++)
@@ -37,7 +36,6 @@ static void held__counts_for_each_user(void **state)
 static void held__of_no_user_is_not_counted(void **state)
 {
     struct held held = {0};
-    (void)state;
     held_add(&held, UID_UNKNOWN, 3);
     assert_int_equal(held.used, 0);
     held_remove(&held, UID_UNKNOWN, 3);
@@ -47,7 +45,6 @@ static void held__of_no_user_is_not_counted(void **state)
 static void held__is_too_much_beyond_thrice_what_is_free(void **state)
 {
     struct held held = {0};
-    (void)state;
     assert_false(held_too_much(&held, UID, 0, POOL));
     held_add(&held, UID, 12);
     assert_false(held_too_much(&held, UID, 4, POOL));

@@ -15,11 +15,11 @@ struct desk {
     uint64_t random;
 };
 
-static void sit_down(struct desk *desk)
+static struct desk new_desk(void)
 {
-    desk->now_ms = 1000;
-    desk->random = OWN;
-    leader_init(&desk->leader, LEASE_MS);
+    struct desk desk = {.now_ms = 1000, .random = OWN};
+    leader_init(&desk.leader, LEASE_MS);
+    return desk;
 }
 
 static void asks(struct desk *desk, enum leader_question question)
@@ -57,22 +57,31 @@ static bool may_act(const struct desk *desk, int64_t at_ms)
     return leader_may_act(&desk->leader, at_ms);
 }
 
-static void stand_by(struct desk *desk)
+/* It has passed the test, and asks for its lease. */
+static struct desk tested(void)
 {
-    sit_down(desk);
-    asks(desk, LEADER_TEST);
-    hears(desk, LEADER_OK, 0);
-    asks(desk, LEADER_GRANT);
-    hears(desk, LEADER_OK, 0);
-    asks(desk, LEADER_CAMPAIGN);
+    struct desk desk = new_desk();
+    asks(&desk, LEADER_TEST);
+    hears(&desk, LEADER_OK, 0);
+    asks(&desk, LEADER_GRANT);
+    return desk;
 }
 
-/* Its lease was granted at 1000. */
-static void lead(struct desk *desk)
+/* Its lease was granted at 1000, and it asks who leads. */
+static struct desk standing_by(void)
 {
-    stand_by(desk);
-    hears_of_holder(desk, OWN, 0);
-    assert_int_equal(desk->leader.phase, LEADER_LEADING);
+    struct desk desk = tested();
+    hears(&desk, LEADER_OK, 0);
+    asks(&desk, LEADER_CAMPAIGN);
+    return desk;
+}
+
+static struct desk leading(void)
+{
+    struct desk desk = standing_by();
+    hears_of_holder(&desk, OWN, 0);
+    assert_int_equal(desk.leader.phase, LEADER_LEADING);
+    return desk;
 }
 
 static void has_ended(const struct desk *desk)
@@ -86,9 +95,7 @@ static void has_ended(const struct desk *desk)
 
 static void test__is_repeated_until_it_is_answered(void **state)
 {
-    struct desk desk;
-    (void)state;
-    sit_down(&desk);
+    struct desk desk = new_desk();
     asks(&desk, LEADER_TEST);
     asks(&desk, LEADER_NOTHING); /* one at a time */
     assert_int_equal(leader_wake(&desk.leader), INT64_MAX);
@@ -101,10 +108,17 @@ static void test__is_repeated_until_it_is_answered(void **state)
 /* A gateway that runs a transaction without its guard. */
 static void test__refused_ends_it_for_good(void **state)
 {
-    struct desk desk;
-    (void)state;
-    sit_down(&desk);
+    struct desk desk = new_desk();
     asks(&desk, LEADER_TEST);
+    hears(&desk, LEADER_REFUSED, 1);
+    has_ended(&desk);
+    assert_true(desk.leader.refused);
+}
+
+/* The ledger is an older one than it has seen. */
+static void campaign__refused_ends_it_for_good(void **state)
+{
+    struct desk desk = standing_by();
     hears(&desk, LEADER_REFUSED, 1);
     has_ended(&desk);
     assert_true(desk.leader.refused);
@@ -112,9 +126,7 @@ static void test__refused_ends_it_for_good(void **state)
 
 static void standby__asks_again_who_leads(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears_of_holder(&desk, OTHERS, 1);
     assert_int_equal(desk.leader.holder, OTHERS);
     assert_false(may_act(&desk, desk.now_ms));
@@ -129,9 +141,7 @@ static void standby__asks_again_who_leads(void **state)
 /* Who wins with a lease that is nearly over ends before it has loaded. */
 static void standby__renews_its_lease_before_half_of_it_is_over(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears_of_holder(&desk, OTHERS, 0);
     desk.now_ms = 1000 + DEADLINE_MS - LEASE_MS / 2;
     asks(&desk, LEADER_KEEPALIVE);
@@ -142,9 +152,7 @@ static void standby__renews_its_lease_before_half_of_it_is_over(void **state)
 /* Cut off, or stopped, for longer than its lease: the id is never used again. */
 static void standby__draws_another_lease_when_its_own_is_over(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears(&desk, LEADER_UNKNOWN, 0);
     desk.now_ms = 1000 + DEADLINE_MS;
     desk.random = OWN + 1;
@@ -159,9 +167,7 @@ static void standby__draws_another_lease_when_its_own_is_over(void **state)
 /* The cluster has forgotten its lease: keepalive without TTL. */
 static void standby__without_a_lease_gets_another(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears(&desk, LEADER_GONE, 1); /* a campaign by a lease that is gone */
     desk.random = OWN + 1;
     asks(&desk, LEADER_GRANT);
@@ -178,12 +184,7 @@ static void standby__without_a_lease_gets_another(void **state)
 /* The first try may have been carried out when it was sent: the lease runs since then. */
 static void grant__that_is_repeated_counts_from_the_first_try(void **state)
 {
-    struct desk desk;
-    (void)state;
-    sit_down(&desk);
-    asks(&desk, LEADER_TEST);
-    hears(&desk, LEADER_OK, 0);
-    asks(&desk, LEADER_GRANT);
+    struct desk desk = tested();
     hears(&desk, LEADER_UNKNOWN, 900);
     desk.now_ms = leader_wake(&desk.leader);
     desk.random = OWN + 1; /* not drawn again: two leases would be granted */
@@ -195,12 +196,7 @@ static void grant__that_is_repeated_counts_from_the_first_try(void **state)
 
 static void grant__answered_after_its_lease_is_followed_by_another(void **state)
 {
-    struct desk desk;
-    (void)state;
-    sit_down(&desk);
-    asks(&desk, LEADER_TEST);
-    hears(&desk, LEADER_OK, 0);
-    asks(&desk, LEADER_GRANT);
+    struct desk desk = tested();
     hears(&desk, LEADER_OK, DEADLINE_MS);
     desk.random = OWN + 1;
     asks(&desk, LEADER_GRANT);
@@ -213,9 +209,7 @@ static void grant__answered_after_its_lease_is_followed_by_another(void **state)
 
 static void win__is_by_the_revision_of_its_key(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     assert_int_equal(desk.leader.revision, 12);
     assert_true(may_act(&desk, desk.now_ms));
     asks(&desk, LEADER_KEEPALIVE); /* at once: a whole lease to begin with */
@@ -224,9 +218,7 @@ static void win__is_by_the_revision_of_its_key(void **state)
 /* The campaign was carried out, its answer lost: the key is found to be its own. */
 static void win__that_was_not_answered_is_one(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears(&desk, LEADER_UNKNOWN, 1000);
     assert_int_equal(desk.leader.phase, LEADER_STANDBY);
     desk.now_ms = leader_wake(&desk.leader);
@@ -238,9 +230,7 @@ static void win__that_was_not_answered_is_one(void **state)
 
 static void win__after_the_deadline_is_none(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     hears_of_holder(&desk, OWN, DEADLINE_MS);
     has_ended(&desk);
     assert_int_equal(desk.leader.revision, 0);
@@ -252,9 +242,7 @@ static void win__after_the_deadline_is_none(void **state)
  */
 static void deadline__is_before_the_lease_ends(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     assert_int_equal(leader_wake(&desk.leader), desk.now_ms);
     assert_true(may_act(&desk, 1000 + DEADLINE_MS - 1));
     assert_false(may_act(&desk, 1000 + DEADLINE_MS));
@@ -268,9 +256,7 @@ static void deadline__is_before_the_lease_ends(void **state)
 /* An answer that travelled long would stretch the lease. */
 static void keepalive__counts_from_its_sending(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     desk.now_ms = 2000;
     asks(&desk, LEADER_KEEPALIVE);
     hears(&desk, LEADER_OK, 700);
@@ -282,9 +268,7 @@ static void keepalive__counts_from_its_sending(void **state)
 /* The process was stopped after it had asked: the answer waited in its socket. */
 static void keepalive__answered_after_the_deadline_is_too_late(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
     hears(&desk, LEADER_OK, DEADLINE_MS);
     has_ended(&desk);
@@ -292,10 +276,8 @@ static void keepalive__answered_after_the_deadline_is_too_late(void **state)
 
 static void keepalive__unanswered_is_repeated_until_the_deadline(void **state)
 {
-    struct desk desk;
+    struct desk desk = leading();
     unsigned tries = 0;
-    (void)state;
-    lead(&desk);
     while (desk.leader.phase == LEADER_LEADING) {
         desk.now_ms = leader_wake(&desk.leader);
         if (leader_next(&desk.leader, desk.now_ms, OWN).question == LEADER_NOTHING)
@@ -310,9 +292,7 @@ static void keepalive__unanswered_is_repeated_until_the_deadline(void **state)
 
 static void keepalive__of_a_lease_that_is_gone_ends_it(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
     hears(&desk, LEADER_GONE, 1);
     has_ended(&desk);
@@ -320,9 +300,7 @@ static void keepalive__of_a_lease_that_is_gone_ends_it(void **state)
 
 static void deposed__is_final(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
     leader_deposed(&desk.leader);
     has_ended(&desk);
@@ -335,9 +313,7 @@ static void deposed__is_final(void **state)
 /* The server may grant more than was asked for. */
 static void lease__is_as_long_as_granted(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
     const struct leader_answer answer = {
         .question = LEADER_KEEPALIVE, .outcome = LEADER_OK, .sent_ms = 1000, .ttl_ms = 20000};
@@ -349,9 +325,7 @@ static void lease__is_as_long_as_granted(void **state)
 
 static void resign__ends_what_it_does_at_once(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     leader_resign(&desk.leader);
     assert_false(may_act(&desk, desk.now_ms));
     asks(&desk, LEADER_RESIGN);
@@ -366,9 +340,7 @@ static void resign__ends_what_it_does_at_once(void **state)
 /* The keepalive that was asked before says nothing of it. */
 static void resign__waits_for_the_question_under_way(void **state)
 {
-    struct desk desk;
-    (void)state;
-    lead(&desk);
+    struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
     leader_resign(&desk.leader);
     asks(&desk, LEADER_NOTHING);
@@ -381,9 +353,7 @@ static void resign__waits_for_the_question_under_way(void **state)
 /* A win that comes after it would keep the key for a whole lease. */
 static void resign__while_a_campaign_is_under_way_gives_the_key_back(void **state)
 {
-    struct desk desk;
-    (void)state;
-    stand_by(&desk);
+    struct desk desk = standing_by();
     leader_resign(&desk.leader);
     hears_of_holder(&desk, OWN, 1);
     assert_false(may_act(&desk, desk.now_ms));
@@ -395,35 +365,30 @@ static void resign__while_a_campaign_is_under_way_gives_the_key_back(void **stat
 /* It must not hang: the cluster is away, or there is nothing to give back. */
 static void resign__without_a_cluster_ends(void **state)
 {
-    struct desk desk;
-    (void)state;
-    sit_down(&desk);
+    struct desk desk = new_desk();
     leader_resign(&desk.leader); /* before the test */
     has_ended(&desk);
 
-    sit_down(&desk);
+    desk = new_desk();
     asks(&desk, LEADER_TEST);
     leader_resign(&desk.leader);
     has_ended(&desk);
     hears(&desk, LEADER_OK, 1);
     has_ended(&desk);
 
-    sit_down(&desk);
-    asks(&desk, LEADER_TEST);
-    hears(&desk, LEADER_OK, 0);
-    asks(&desk, LEADER_GRANT);
+    desk = tested();
     hears(&desk, LEADER_UNKNOWN, 1); /* a lease was drawn, none is known to be granted */
     leader_resign(&desk.leader);
     has_ended(&desk);
 
-    stand_by(&desk);
+    desk = standing_by();
     hears(&desk, LEADER_UNKNOWN, 0);
     leader_resign(&desk.leader);
     desk.now_ms = 1000 + DEADLINE_MS;
     asks(&desk, LEADER_NOTHING);
     has_ended(&desk);
 
-    lead(&desk);
+    desk = leading();
     leader_resign(&desk.leader);
     assert_false(leader_check(&desk.leader, 1000 + DEADLINE_MS));
     has_ended(&desk);
@@ -432,7 +397,6 @@ static void resign__without_a_cluster_ends(void **state)
 static void try__is_a_quarter_of_the_lease_at_most_a_second(void **state)
 {
     struct leader leader;
-    (void)state;
     leader_init(&leader, LEADER_LEASE_MIN_MS);
     assert_int_equal(leader_try_ms(&leader), 500);
     leader_init(&leader, LEADER_LEASE_MAX_MS);
@@ -449,14 +413,12 @@ static enum commit_verdict judged(struct commit_seen seen)
 
 static void commit__whose_guards_held_is_done(void **state)
 {
-    (void)state;
     assert_int_equal(judged((struct commit_seen){.held = true}), COMMIT_DONE);
 }
 
 /* The answer of the first try was lost: its own number stands there. */
 static void commit__repeated_is_done_once(void **state)
 {
-    (void)state;
     assert_int_equal(judged((struct commit_seen){.revision = 12, .lease = OWN, .commit = 3}),
                      COMMIT_DONE);
 }
@@ -475,33 +437,28 @@ static void commit__of_a_former_leader_is_not_done(void **state)
         {.revision = 12, .lease = OWN, .commit = 4}, /* cannot be, so it is not trusted */
         {.revision = 12},                            /* no sequence key, or no such text */
     };
-    (void)state;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_int_equal(judged(others[i]), COMMIT_DEPOSED);
 }
 
-UNIT_MAIN(cmocka_unit_test(test__is_repeated_until_it_is_answered),
-          cmocka_unit_test(test__refused_ends_it_for_good),
-          cmocka_unit_test(standby__asks_again_who_leads),
-          cmocka_unit_test(standby__renews_its_lease_before_half_of_it_is_over),
-          cmocka_unit_test(standby__draws_another_lease_when_its_own_is_over),
-          cmocka_unit_test(standby__without_a_lease_gets_another),
-          cmocka_unit_test(grant__that_is_repeated_counts_from_the_first_try),
-          cmocka_unit_test(grant__answered_after_its_lease_is_followed_by_another),
-          cmocka_unit_test(win__is_by_the_revision_of_its_key),
-          cmocka_unit_test(win__that_was_not_answered_is_one),
-          cmocka_unit_test(win__after_the_deadline_is_none),
-          cmocka_unit_test(deadline__is_before_the_lease_ends),
-          cmocka_unit_test(keepalive__counts_from_its_sending),
-          cmocka_unit_test(keepalive__answered_after_the_deadline_is_too_late),
-          cmocka_unit_test(keepalive__unanswered_is_repeated_until_the_deadline),
-          cmocka_unit_test(keepalive__of_a_lease_that_is_gone_ends_it),
-          cmocka_unit_test(deposed__is_final), cmocka_unit_test(lease__is_as_long_as_granted),
-          cmocka_unit_test(resign__ends_what_it_does_at_once),
-          cmocka_unit_test(resign__waits_for_the_question_under_way),
-          cmocka_unit_test(resign__while_a_campaign_is_under_way_gives_the_key_back),
-          cmocka_unit_test(resign__without_a_cluster_ends),
-          cmocka_unit_test(try__is_a_quarter_of_the_lease_at_most_a_second),
-          cmocka_unit_test(commit__whose_guards_held_is_done),
-          cmocka_unit_test(commit__repeated_is_done_once),
-          cmocka_unit_test(commit__of_a_former_leader_is_not_done))
+#define TEST cmocka_unit_test
+UNIT_MAIN(TEST(test__is_repeated_until_it_is_answered), TEST(test__refused_ends_it_for_good),
+          TEST(campaign__refused_ends_it_for_good), TEST(standby__asks_again_who_leads),
+          TEST(standby__renews_its_lease_before_half_of_it_is_over),
+          TEST(standby__draws_another_lease_when_its_own_is_over),
+          TEST(standby__without_a_lease_gets_another),
+          TEST(grant__that_is_repeated_counts_from_the_first_try),
+          TEST(grant__answered_after_its_lease_is_followed_by_another),
+          TEST(win__is_by_the_revision_of_its_key), TEST(win__that_was_not_answered_is_one),
+          TEST(win__after_the_deadline_is_none), TEST(deadline__is_before_the_lease_ends),
+          TEST(keepalive__counts_from_its_sending),
+          TEST(keepalive__answered_after_the_deadline_is_too_late),
+          TEST(keepalive__unanswered_is_repeated_until_the_deadline),
+          TEST(keepalive__of_a_lease_that_is_gone_ends_it), TEST(deposed__is_final),
+          TEST(lease__is_as_long_as_granted), TEST(resign__ends_what_it_does_at_once),
+          TEST(resign__waits_for_the_question_under_way),
+          TEST(resign__while_a_campaign_is_under_way_gives_the_key_back),
+          TEST(resign__without_a_cluster_ends),
+          TEST(try__is_a_quarter_of_the_lease_at_most_a_second),
+          TEST(commit__whose_guards_held_is_done), TEST(commit__repeated_is_done_once),
+          TEST(commit__of_a_former_leader_is_not_done))

@@ -205,7 +205,6 @@ static void missing__mass_loss_can_be_accepted(void **state)
  * is asked for once more. */
 static void missing__accepted_loss_needs_a_fresh_answer(void **state)
 {
-    (void)state;
     for (int i = 0; i < 4; i++) {
         const bool down = i % 2 == 1, gone = i / 2 == 1;
         uint64_t check = 0;

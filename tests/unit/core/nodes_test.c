@@ -11,7 +11,6 @@ static void put(struct nodes **nodes, const char *name, enum node_state state, c
 
 static void nodes__nobody_has_reported(void **state)
 {
-    (void)state;
     uint32_t at = 0;
     assert_null(nodes_find(NULL, "n1"));
     assert_null(nodes_next(NULL, &at));
@@ -21,7 +20,6 @@ static void nodes__nobody_has_reported(void **state)
 
 static void nodes__the_last_word_counts(void **state)
 {
-    (void)state;
     struct nodes *nodes = NULL;
     put(&nodes, "n1", NODE_CREATED, "cxi0:12");
     assert_string_equal(node_report_services(nodes_find(nodes, "n1")), "cxi0:12");
@@ -46,7 +44,6 @@ static void nodes__the_last_word_counts(void **state)
 /* Both are in one block: neither may end the other. */
 static void nodes__longest_name_and_services_are_kept(void **state)
 {
-    (void)state;
     struct nodes *nodes = NULL;
     char name[NODELIST_NAME_MAX + 1] = "", services[NODE_SERVICES_MAX + 1] = "cxi0:1";
     memset(name, 'n', sizeof name - 1);
@@ -67,7 +64,6 @@ static void name_of(char *out, size_t size, int i)
 
 static void nodes__each_of_many_is_found(void **state)
 {
-    (void)state;
     struct nodes *nodes = NULL;
     char name[32];
     for (int i = 0; i < MANY; i++) {
@@ -92,7 +88,6 @@ static void nodes__each_of_many_is_found(void **state)
 /* F3: in any order, also twice, beside those that are there. */
 static void nodes__of_a_sum_linger(void **state)
 {
-    (void)state;
     static const char *const ordered[] = {"m1", "n1", "n2", "n3", "n4", "n7", "n8", "n9", "n10"};
     const struct sum_record sum = {
         .sum = 1, .nodes = "n[7-9],n10,n[1-3],n2,m1,n1", .state = NODE_LINGERING};
@@ -118,7 +113,6 @@ static void nodes__of_a_sum_linger(void **state)
 
 static void node_name__valid(void **state)
 {
-    (void)state;
     char longest[NODELIST_NAME_MAX + 2];
     memset(longest, 'n', sizeof longest);
     longest[NODELIST_NAME_MAX] = '\0';
@@ -138,7 +132,6 @@ static void node_name__valid(void **state)
 /* Of the 256 bytes exactly these may stand in a node's name, and in that of a device. */
 static void node_name__has_no_other_bytes(void **state)
 {
-    (void)state;
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._-";
     for (int byte = 1; byte < 256; byte++) {
@@ -152,7 +145,6 @@ static void node_name__has_no_other_bytes(void **state)
 
 static void node_services__valid(void **state)
 {
-    (void)state;
     static const char *const good[] = {"cxi0:1",  "cxi0:12,cxi1:7", "a-b_c.d:999999999",
                                        "cxi0:10", "c:109",          "abcdefghijklmno:1"};
     static const char *const bad[] = {"",        "cxi0",    "cxi0:",       "cxi0:0",
@@ -180,7 +172,6 @@ static void node_services__valid(void **state)
 
 static void node_state__words(void **state)
 {
-    (void)state;
     for (int s = NODE_CREATED; s <= NODE_LINGERING; s++)
         assert_int_equal(node_state_from_word(node_state_word(s)), s);
     assert_int_equal(node_state_from_word("fenced"), 0); /* no node may say so */
@@ -192,7 +183,6 @@ static void node_state__words(void **state)
  * always the same. */
 static void nodes_named__says_what_the_list_says(void **state)
 {
-    (void)state;
     static char padded[1024];
     struct nodes *nodes = NULL;
     memset(padded, 'p', 512);
@@ -216,7 +206,6 @@ static void nodes_named__says_what_the_list_says(void **state)
 /* For any list, the expanded form names the same nodes; and no node counts as having reported. */
 static void nodes_named__agrees_with_the_list(void **state)
 {
-    (void)state;
     static const char *const lists[] = {"n1",          "n[1-20]",        "n[01-10,15],m[3-9]x,o",
                                         "n[1-2][3-4]", "n[1-20][1-4]",   "n[1-2]5",
                                         "[7-12]",      "n1,n1,n[1,1,1]", "n[1-11136]"};

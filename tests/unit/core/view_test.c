@@ -214,7 +214,6 @@ static void lingering__names_the_oldest_job_s_first_node(void **state)
 /* Whichever node it is, and wherever its report is kept. */
 static void lingering__names_any_node(void **state)
 {
-    (void)state;
     for (int i = 0; i < 64; i++) {
         struct driver d;
         char node[16];

@@ -11,6 +11,7 @@ static const struct secrets none;
     "{" texts                                                                                      \
     "\"statusCode\":404,\"documentKind\":\"com:vmware:xenon:common:ServiceErrorResponse\","        \
     "\"errorCode\":0}"
+#define NO_TREE "HTTP 200: no mcastID below 8192 with a hwRoot of six groups"
 #define NOT_ROUTED                                                                                 \
     "HTTP 404 that the fabric manager did not write (a gateway in front of it? a wrong [fm] "      \
     "url?): "
@@ -152,6 +153,32 @@ static const struct call_row call_rows[] = {
     {FMCALL_STEPS, 204, "", FM_BUSY, "HTTP 204: the body is not a JSON object"},
 };
 
+/* What a relayed job asks for (B9), under its session token. */
+static const struct call_row relay_rows[] = {
+    {FMCALL_JOIN, 201, "{\"mcastID\":8191,\"hwRoot\":\"00:00:00:01:12:0a\"}", FM_OK, "HTTP 201"},
+    {FMCALL_JOIN, 200, "{\"mcastID\":0,\"hwRoot\":\"00:00:00:01:12:0A\"}", FM_OK, "HTTP 200"},
+    {FMCALL_JOIN, 200, "{\"mcastID\":8192,\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":-1,\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":\"1\",\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":\"01:12:00\"}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":\"00:00:00:01:12:zz\"}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":null}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":1}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "<html>", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 409, "{}", FM_EXISTS, "HTTP 409"},
+    {FMCALL_JOIN, 507, "{\"message\":\"02: none left\"}", FM_DENIED, "02: none left"},
+    {FMCALL_JOIN, 400, "{\"message\":\"root in use\"}", FM_DENIED, "root in use"},
+    {FMCALL_JOIN, 507, "{}", FM_DENIED, "HTTP 507"},
+    {FMCALL_JOIN, 401, "{}", FM_REFUSED, "HTTP 401"},
+    {FMCALL_JOIN, 404, OWN_404(), FM_GONE, "HTTP 404"},
+    {FMCALL_JOIN, 404, "{}", FM_NOT_ROUTED,
+     NOT_ROUTED "a JSON object of 2 bytes without a message"},
+    {FMCALL_JOIN, 503, "{}", FM_BUSY, "HTTP 503"},
+    {FMCALL_LEAVE, 200, "", FM_OK, "HTTP 200"},
+    {FMCALL_LEAVE, 409, "{}", FM_EXISTS, "HTTP 409"},
+    {FMCALL_LEAVE, 404, OWN_404(), FM_GONE, "HTTP 404"},
+};
+
 /* To calls made with a job's session token: a refusal is about the token, not about the login. */
 static const struct call_row session_rows[] = {
     {FMCALL_STEPS, 401, "{}", FM_REFUSED, "HTTP 401"},
@@ -180,6 +207,7 @@ static void check_row(const struct call_row *row, bool session)
                  fmcall_outcome_word(out.outcome), out.words);
     assert_string_equal(out.token, token ? "tok-1" : "");
     assert_int_equal(out.steps != NULL, steps);
+    assert_int_equal(out.tree.root != NULL, row->outcome == FM_OK && row->kind == FMCALL_JOIN);
     decoded_release(&out);
     assert_null(out.steps);
 }
@@ -190,6 +218,8 @@ static void decode_call__knows_every_answer(void **state)
         check_row(&call_rows[i], false);
     for (size_t i = 0; i < sizeof session_rows / sizeof session_rows[0]; i++)
         check_row(&session_rows[i], true);
+    for (size_t i = 0; i < sizeof relay_rows / sizeof relay_rows[0]; i++)
+        check_row(&relay_rows[i], true);
 }
 
 /* Who answers 404 in the fabric manager's place: nothing of it may end a reservation (F22). */
@@ -258,7 +288,8 @@ static const struct {
 
 static void decode__takes_no_gateways_yes_for_removed(void **state)
 {
-    static const enum fmcall_kind removals[] = {FMCALL_RELEASE, FMCALL_END_STEP, FMCALL_END_TREE};
+    static const enum fmcall_kind removals[] = {FMCALL_RELEASE, FMCALL_END_STEP, FMCALL_END_TREE,
+                                                FMCALL_LEAVE};
     for (size_t i = 0; i < sizeof yeses / sizeof yeses[0]; i++) {
         char words[DECODE_WORDS_SIZE];
         if (!yeses[i].said)
@@ -283,7 +314,7 @@ static void decode__takes_no_gateways_404_for_gone(void **state)
         struct decoded_page page;
         char expected[DECODE_WORDS_SIZE], words[DECODE_WORDS_SIZE];
         (void)snprintf(expected, sizeof expected, NOT_ROUTED "%s", gateways[i].said);
-        for (int kind = FMCALL_RESERVE; kind <= FMCALL_END_TREE; kind++)
+        for (int kind = FMCALL_RESERVE; kind <= FMCALL_LEAVE; kind++)
             for (int session = 0; session < 2; session++)
                 check_row(
                     &(struct call_row){(enum fmcall_kind)kind, 404, body, FM_NOT_ROUTED, expected},

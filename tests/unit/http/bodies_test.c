@@ -499,7 +499,7 @@ static void mint__says_steps_operations_and_time(void **state)
                           "\"expires\":90}"),
                      0);
     assert_string_equal(last.mint.steps, "/fA/fB");
-    assert_int_equal(last.mint.operations, BEARER_EVERYTHING);
+    assert_int_equal(last.mint.operations, BEARER_SHOW | BEARER_CLEANUP);
     assert_int_equal(last.mint.expires, NOW + 90);
     assert_int_equal(mint("{\"expires\":\"3650d\"}"), 0);
     assert_int_equal(last.mint.expires, NOW + INT64_C(3650) * 86400);

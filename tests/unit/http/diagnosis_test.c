@@ -244,6 +244,19 @@ static void diagnosis__of_the_broker_itself(void **state)
          p.counters.role = ROLE_STANDBY;
          p.counters.leadership = &several);
     CASE(OK, "etcd", "3 of 3 questions", p.counters.leadership = &several);
+    several.configuration = "00";
+    several.looked = true;
+    CASE(WARNING, "standby", "no standby", p.counters.leadership = &several);
+    several.standbys = (struct etcd_standbys){
+        .count = 1, .all = {{.url = "https://m3:7470", .version = "0.0", .configuration = "00"}}};
+    CASE(WARNING, "standby", "https://m3:7470 has version 0.0", p.counters.leadership = &several);
+    strcpy(several.standbys.all[0].version, MCAST_VERSION);
+    several.configuration = "01";
+    CASE(WARNING, "standby", "the configuration of the standby https://m3:7470 differs",
+         p.counters.leadership = &several);
+    several.standbys = (struct etcd_standbys){.malformed = 2};
+    several.looked = false;
+    CASE(WARNING, "standby", "2 brokers that wait", p.counters.leadership = &several);
     several.unreachable_ms = 9000;
     strcpy(several.error, "refused");
     CASE(PROBLEM, "etcd", "no answer for 9 seconds", p.counters.leadership = &several);

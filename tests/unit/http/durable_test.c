@@ -177,8 +177,7 @@ static void ask(struct stand *stand, int client, const char *method, const char 
 
 static void assert_heard(const struct stand *stand, int client, const char *text)
 {
-    if (!strstr(stand->heard[client], text))
-        fail_msg("no %s in: %s", text, stand->heard[client]);
+    assert_words(stand->heard[client], text);
 }
 
 #define JOB "/v1/clusters/elcap/jobs/f1"

@@ -324,6 +324,8 @@ static const struct {
     {METHOD_GET, "/healthz", NEED_NOTHING},
     {METHOD_GET, "/readyz", NEED_NOTHING},
     {METHOD_GET, "/openapi.json", NEED_NOTHING},
+    {METHOD_POST, "/fabric/collectives/multicasts", NEED_BEARER},
+    {METHOD_DELETE, "/fabric/collectives/multicasts/{}", NEED_BEARER},
 };
 
 static void each_route__needs_what_it_should(void **state)

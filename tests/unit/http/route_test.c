@@ -10,18 +10,35 @@ static const struct route table[] = {
     {.method = METHOD_GET, .pattern = "/v1/clusters/{}/jobs/{}"},
     {.method = METHOD_GET, .pattern = "/v1/clusters/{}/jobs/{}/env", .query = query},
     {.method = METHOD_GET, .pattern = "/v1/jobs"},
+    {.method = METHOD_POST, .pattern = "/fabric/x", .front = true},
 };
 
-static int match(const char *method, const char *path, unsigned *methods)
+static int match_at(bool front, const char *method, const char *path, unsigned *methods)
 {
     static char copy[256];
     struct target target;
     struct problem problem;
     snprintf(copy, sizeof copy, "%s", path);
     assert_int_equal(target_split(copy, &target, &problem), 0);
-    const struct route *found = route_match(table, sizeof table / sizeof table[0], &target,
+    const struct route *found = route_match(table, sizeof table / sizeof table[0], &target, front,
                                             method_from_word(method), methods);
     return found ? (int)(found - table) : -1;
+}
+
+static int match(const char *method, const char *path, unsigned *methods)
+{
+    return match_at(false, method, path, methods);
+}
+
+/* B9: what is in front of the fabric manager shows nothing of the broker's own paths. */
+static void match__keeps_listeners_apart(void **state)
+{
+    unsigned methods;
+    assert_int_equal(match("POST", "/fabric/x", &methods), -1);
+    assert_int_equal(methods, 0);
+    assert_int_equal(match_at(true, "GET", "/v1/jobs", &methods), -1);
+    assert_int_equal(methods, 0);
+    assert_int_equal(match_at(true, "POST", "/fabric/x", &methods), 4);
 }
 
 static void match__takes_method_and_whole_path(void **state)
@@ -86,5 +103,6 @@ static void query__is_refused_when_unknown(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(match__takes_method_and_whole_path),
+          cmocka_unit_test(match__keeps_listeners_apart),
           cmocka_unit_test(methods__are_listed_with_head),
           cmocka_unit_test(query__is_refused_when_unknown))

@@ -3,7 +3,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mock-fm/http/tokens.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 #include "tests/system/rig/process.h"
@@ -17,18 +16,28 @@
 
 enum { TEXT_SIZE = 4096 };
 
+/* What mock-fm's own functions make. */
+static void print_of_mock_fm(const char *expression, char text[TEXT_SIZE])
+{
+    char command[512];
+    (void)snprintf(command, sizeof command,
+                   "cd '" MOCK_FM_MODULES "' && python3 -B -c "
+                   "'from mock_fm.login import *; print(%s, end=\"\")'",
+                   expression);
+    FILE *output = popen(command, "r");
+    assert_non_null(output);
+    assert_non_null(fgets(text, TEXT_SIZE, output));
+    assert_int_equal(pclose(output), 0);
+}
+
 static void session_token_of_mock_fm(char text[TEXT_SIZE])
 {
-    const struct session_mint mint = {0};
-    session_token(&mint, 1, text);
+    print_of_mock_fm("session_token(None, 1)", text);
 }
 
 static void access_token_of_mock_fm(char text[TEXT_SIZE])
 {
-    struct accesstokens *tokens = accesstokens_create(1000000);
-    assert_non_null(tokens);
-    (void)snprintf(text, TEXT_SIZE, "%s", accesstokens_issue(tokens, 1));
-    accesstokens_destroy(tokens);
+    print_of_mock_fm("AccessTokens(1000000).issue(1)", text);
 }
 
 static void token_of_the_broker(char text[TEXT_SIZE])

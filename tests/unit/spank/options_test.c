@@ -19,8 +19,7 @@ static void refuses(const char *text, const char *word)
     struct options options;
     struct error err = {0};
     assert_int_equal(options_read(&options, text, &err), ERROR_INVALID);
-    if (!strstr(err.text, word))
-        fail_msg("'%s' does not say '%s'", err.text, word);
+    assert_words(err.text, word);
 }
 
 static void options__words(void **state)

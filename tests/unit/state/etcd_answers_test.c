@@ -5,90 +5,46 @@
 #include "state/base64.h"
 #include "state/etcd/gateway.h"
 #include "state/etcd/etcd.h"
+#include "tests/system/fmapi/scriptedserver.h"
+#include "tests/system/rig/folder.h"
 #include "tests/unit/state/fixture.h"
 #include "tokens/keybytes.h"
 #include "tokens/seal_key.h"
 
-#include <arpa/inet.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 
-/* Gives the same answer to each request, and keeps what was asked. */
-struct server {
-    int listening;
-    pthread_t thread;
-    pthread_mutex_t lock;
+struct scene {
+    struct scriptedserver *server; /* gives the same answer to each request, and keeps it */
+    pthread_mutex_t lock;          /* of the next four */
     const char *status, *body;
-    size_t length;
     unsigned requests;
     char asked[8192];
-};
-
-struct scene {
-    struct server server;
-    char folder[64], key_file[96], password_file[96], url[64];
+    char folder[FOLDER_PATH_SIZE], key_file[96], password_file[96];
+    const char *url;
     struct etcd *etcd;
 };
 
-static size_t wanted(const char *request)
+static void answer_all(void *arg, const struct scriptedserver_request *request,
+                       struct scriptedserver_answer *answer)
 {
-    const char *end = strstr(request, "\r\n\r\n"), *length = strcasestr(request, "content-length:");
-    return end ? (size_t)(end + 4 - request) + (length ? strtoul(length + 15, NULL, 10) : 0) : 0;
-}
-
-static void serve(struct server *server, int client)
-{
-    char request[sizeof server->asked] = "", head[256];
-    size_t length = 0;
-    while (wanted(request) == 0 || length < wanted(request)) {
-        const ssize_t more = read(client, request + length, sizeof request - 1 - length);
-        if (more <= 0)
-            return;
-        length += (size_t)more;
-        request[length] = '\0';
-    }
-    pthread_mutex_lock(&server->lock);
-    server->requests++;
-    memcpy(server->asked, request, sizeof request);
-    const int size = snprintf(head, sizeof head,
-                              "HTTP/1.1 %s\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n",
-                              server->status, server->length);
-    if (write(client, head, (size_t)size) == size)
-        for (size_t at = 0; at < server->length;) {
-            const ssize_t some = write(client, server->body + at, server->length - at);
-            if (some <= 0)
-                break;
-            at += (size_t)some;
-        }
-    pthread_mutex_unlock(&server->lock);
-}
-
-static void *run_server(void *arg)
-{
-    struct server *server = arg;
-    int client;
-    while ((client = accept(server->listening, NULL, NULL)) >= 0) {
-        serve(server, client);
-        close(client);
-    }
-    return NULL;
-}
-
-static void set_answer_of(struct scene *scene, const char *status, const char *body, size_t length)
-{
-    pthread_mutex_lock(&scene->server.lock);
-    scene->server.status = status;
-    scene->server.body = body;
-    scene->server.length = length;
-    scene->server.requests = 0;
-    pthread_mutex_unlock(&scene->server.lock);
+    struct scene *scene = arg;
+    pthread_mutex_lock(&scene->lock);
+    scene->requests++;
+    snprintf(scene->asked, sizeof scene->asked, "%s%s", request->head, request->body);
+    answer->status = atoi(scene->status);
+    answer->body = strdup(scene->body);
+    pthread_mutex_unlock(&scene->lock);
 }
 
 static void set_answer(struct scene *scene, const char *status, const char *body)
 {
-    set_answer_of(scene, status, body, strlen(body));
+    pthread_mutex_lock(&scene->lock);
+    scene->status = status;
+    scene->body = body;
+    scene->requests = 0;
+    pthread_mutex_unlock(&scene->lock);
 }
 
 static struct etcd *open_etcd(struct scene *scene, const char *user)
@@ -110,38 +66,23 @@ static struct etcd *open_etcd(struct scene *scene, const char *user)
     return etcd;
 }
 
-static void write_file(const char *path, mode_t mode, const char *text)
-{
-    FILE *file = fopen(path, "w");
-    assert_non_null(file);
-    fputs(text, file);
-    fclose(file);
-    assert_int_equal(chmod(path, mode), 0);
-}
-
 static int set_up(void **state)
 {
     struct scene *scene = calloc(1, sizeof *scene);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t size = sizeof address;
     struct error err = {0};
     assert_non_null(scene);
     *state = scene;
     signal(SIGPIPE, SIG_IGN);
-    pthread_mutex_init(&scene->server.lock, NULL);
+    pthread_mutex_init(&scene->lock, NULL);
     set_answer(scene, "500 Unset", "");
-    scene->server.listening = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(scene->server.listening, (struct sockaddr *)&address, size), 0);
-    assert_int_equal(listen(scene->server.listening, 8), 0);
-    assert_int_equal(getsockname(scene->server.listening, (struct sockaddr *)&address, &size), 0);
-    snprintf(scene->url, sizeof scene->url, "http://127.0.0.1:%d", ntohs(address.sin_port));
-    assert_int_equal(pthread_create(&scene->server.thread, NULL, run_server, &scene->server), 0);
-    strcpy(scene->folder, "/tmp/mcast-etcd-XXXXXX");
-    assert_non_null(mkdtemp(scene->folder));
-    snprintf(scene->key_file, sizeof scene->key_file, "%s/state.key", scene->folder);
-    snprintf(scene->password_file, sizeof scene->password_file, "%s/password", scene->folder);
+    scene->server =
+        scriptedserver_create(&(struct scriptedserver_options){.script = answer_all, .arg = scene});
+    scene->url = scriptedserver_url(scene->server);
+    assert_int_equal(folder_create(scene->folder), 0);
+    folder_path(scene->key_file, sizeof scene->key_file, scene->folder, "state.key");
+    folder_path(scene->password_file, sizeof scene->password_file, scene->folder, "password");
     assert_int_equal(seal_key_create(scene->key_file, (uid_t)-1, (gid_t)-1, &err), 0);
-    write_file(scene->password_file, 0600, "open sesame\n");
+    assert_int_equal(folder_write(scene->folder, "password", 0600, "open sesame\n"), 0);
     scene->etcd = open_etcd(scene, NULL);
     return 0;
 }
@@ -150,12 +91,8 @@ static int tear_down(void **state)
 {
     struct scene *scene = *state;
     etcd_close(scene->etcd);
-    shutdown(scene->server.listening, SHUT_RDWR);
-    pthread_join(scene->server.thread, NULL);
-    close(scene->server.listening);
-    unlink(scene->key_file);
-    unlink(scene->password_file);
-    assert_int_equal(rmdir(scene->folder), 0);
+    scriptedserver_destroy(scene->server);
+    folder_destroy(scene->folder);
     free(scene);
     return 0;
 }
@@ -178,8 +115,7 @@ static void assert_unknown(struct scene *scene, enum leader_question question, c
 {
     const struct etcd_answer answer = ask(scene, question);
     assert_int_equal(answer.answer.outcome, LEADER_UNKNOWN);
-    if (!strstr(answer.error.text, words))
-        fail_msg("\"%s\" is not in \"%s\"", words, answer.error.text);
+    assert_words(answer.error.text, words);
 }
 
 static const enum leader_question all[] = {LEADER_TEST, LEADER_GRANT, LEADER_CAMPAIGN,
@@ -235,11 +171,11 @@ static void answer__is_bounded(void **state)
 {
     struct scene *scene = *state;
     enum { LONG = 2 << 20 };
-    char *body = malloc(LONG);
+    char *body = calloc(1, LONG + 1);
     enum leader_question question;
     assert_non_null(body);
     memset(body, ' ', LONG);
-    set_answer_of(scene, "200 OK", body, LONG);
+    set_answer(scene, "200 OK", body);
     EACH_QUESTION(question) assert_unknown(scene, question, "too long");
     set_answer(scene, "200 OK", "");
     free(body);
@@ -248,7 +184,7 @@ static void answer__is_bounded(void **state)
 static void answer__without_a_server_names_the_member(void **state)
 {
     struct scene *scene = *state;
-    shutdown(scene->server.listening, SHUT_RDWR);
+    scriptedserver_refuse(scene->server);
     assert_unknown(scene, LEADER_TEST, scene->url);
 }
 
@@ -260,9 +196,9 @@ static void test__refuses_what_ignores_conditions(void **state)
     const struct etcd_answer answer = ask(scene, LEADER_TEST);
     assert_int_equal(answer.answer.outcome, LEADER_REFUSED);
     assert_non_null(strstr(answer.error.text, "whose condition is false"));
-    assert_non_null(strstr(scene->server.asked, "POST /v3/kv/txn "));
-    const char *failure = strstr(scene->server.asked, "\"failure\"");
-    const char *put = strstr(scene->server.asked, "request_put");
+    assert_non_null(strstr(scene->asked, "POST /v3/kv/txn "));
+    const char *failure = strstr(scene->asked, "\"failure\"");
+    const char *put = strstr(scene->asked, "request_put");
     assert_true(failure && put > failure); /* so it would not have been carried out */
 }
 
@@ -383,21 +319,21 @@ static void login__sends_its_password_nowhere_else(void **state)
                "{\"error\":\"etcdserver: authentication failed, invalid user ID or password\","
                "\"code\":3}");
     assert_unknown(scene, LEADER_TEST, "cannot log in to etcd as mcastd");
-    assert_non_null(strstr(scene->server.asked, "POST /v3/auth/authenticate "));
-    assert_non_null(strstr(scene->server.asked, "\"open sesame\""));
+    assert_non_null(strstr(scene->asked, "POST /v3/auth/authenticate "));
+    assert_non_null(strstr(scene->asked, "\"open sesame\""));
     set_answer(scene, "200 OK", "{\"token\":\"a\\r\\nb\"}");
     assert_unknown(scene, LEADER_TEST, "gives no token");
     set_answer(scene, "200 OK", "{\"token\":\"t.1\",\"ID\":\"77\",\"TTL\":\"5\"}");
     assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
-    assert_non_null(strstr(scene->server.asked, "\r\nAuthorization: t.1\r\n"));
-    assert_null(strstr(scene->server.asked, "sesame"));
-    assert_int_equal(scene->server.requests, 2);
+    assert_non_null(strstr(scene->asked, "\r\nAuthorization: t.1\r\n"));
+    assert_null(strstr(scene->asked, "sesame"));
+    assert_int_equal(scene->requests, 2);
     assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
-    assert_int_equal(scene->server.requests, 3);
+    assert_int_equal(scene->requests, 3);
     set_answer(scene, "401 Unauthorized",
                "{\"error\":\"etcdserver: invalid auth token\",\"code\":16}");
     assert_unknown(scene, LEADER_GRANT, "invalid auth token");
-    assert_int_equal(scene->server.requests, 2); /* the question, and a new login */
+    assert_int_equal(scene->requests, 2); /* the question, and a new login */
 }
 
 /* A JWT says which rights were in force when it was made: after any change of them etcd refuses it,
@@ -412,11 +348,11 @@ static void login__is_made_again_after_rights_changed(void **state)
     set_answer(scene, "400 Bad Request",
                "{\"error\":\"etcdserver: revision of auth store is old\",\"code\":3}");
     assert_unknown(scene, LEADER_GRANT, "auth store is old");
-    assert_int_equal(scene->server.requests, 1);
+    assert_int_equal(scene->requests, 1);
     set_answer(scene, "200 OK", "{\"token\":\"t.2\",\"ID\":\"77\",\"TTL\":\"5\"}");
     assert_int_equal(ask(scene, LEADER_GRANT).answer.outcome, LEADER_OK);
-    assert_non_null(strstr(scene->server.asked, "\r\nAuthorization: t.2\r\n"));
-    assert_int_equal(scene->server.requests, 2);
+    assert_non_null(strstr(scene->asked, "\r\nAuthorization: t.2\r\n"));
+    assert_int_equal(scene->requests, 2);
 }
 
 enum { OPERATIONS = 21 /* of the first look */ };
@@ -428,20 +364,20 @@ static void set_ledger(struct scene *scene, const char *page, int answers, char 
     struct error err = {0};
     struct seal_key key;
     unsigned char id[KEYBYTES_ID_SIZE];
-    char digits[2 * sizeof id + 1] = "", ledger[128], coded[BASE64_LENGTH(sizeof ledger) + 1];
+    char digits[2 * sizeof id + 1] = "", ledger[128];
     assert_int_equal(seal_key_read(scene->key_file, &key, &err), 0);
     assert_int_equal(keybytes_id("mcastd seal key id", key.bytes, id, &err), 0);
     hex_write(id, sizeof id, digits);
-    base64_encode(ledger,
-                  (size_t)snprintf(ledger, sizeof ledger,
-                                   "{\"format\":\"mcastd\",\"version\":1,\"key\":\"%s\"}", digits),
-                  coded);
+    const int size = snprintf(ledger, sizeof ledger,
+                              "{\"format\":\"mcastd\",\"version\":1,\"key\":\"%s\"}", digits);
+    json_t *coded = base64_json(ledger, (size_t)size);
     int length =
         snprintf(body, 4096,
                  "{\"header\":{\"cluster_id\":\"5\",\"revision\":\"9\"},%s"
                  "\"succeeded\":true,\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":"
                  "\"eA==\",\"create_revision\":\"3\",\"value\":\"%s\"}]}}",
-                 page, coded);
+                 page, json_string_value(coded));
+    json_decref(coded);
     for (int i = 1; i < answers; i++)
         length += snprintf(body + length, 4096 - (size_t)length, ",{\"response_range\":{}}");
     (void)snprintf(body + length, 4096 - (size_t)length, "]}");

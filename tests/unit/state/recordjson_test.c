@@ -246,8 +246,7 @@ static void assert_secret_refused(struct fixture *fixture, const char *text, int
     struct error err = {0};
     struct record record;
     assert_int_equal(read_text(fixture, RECORD_RESERVATION, text, &record, &err), code);
-    if (!strstr(err.text, words))
-        fail_msg("\"%s\" is not in: %s", words, err.text);
+    assert_words(err.text, words);
 }
 
 /* The text with what is at the place replaced. */

@@ -33,7 +33,6 @@ static struct fingerprint taken(const struct chain *from, const char *token)
 /* Made with another implementation (Python's hmac), so that a kept fingerprint stays true. */
 static void fingerprint__is_that_of_the_vector(void **state)
 {
-    (void)state;
     static const struct fingerprint expected = {{0xb5, 0xf0, 0xa8, 0xc9, 0x75, 0x8e, 0x6e, 0xed,
                                                  0x19, 0xdd, 0xb0, 0x6b, 0xcf, 0xd9, 0x9b, 0x78}};
     const struct chain key = derived(0);
@@ -44,7 +43,6 @@ static void fingerprint__is_that_of_the_vector(void **state)
 
 static void fingerprint__follows_from_token_and_key(void **state)
 {
-    (void)state;
     static const char *const tokens[] = {"", "s", "sess-1", "sess-2", "sess-11"};
     enum { COUNT = sizeof tokens / sizeof *tokens };
     const struct chain keys[] = {derived(0), derived(1)};
@@ -60,7 +58,6 @@ static void fingerprint__follows_from_token_and_key(void **state)
 
 static void fingerprint__differing_in_any_bit_is_another(void **state)
 {
-    (void)state;
     const struct chain key = derived(0);
     const struct fingerprint print = taken(&key, "sess-1");
     for (unsigned bit = 0; bit < 8 * FINGERPRINT_SIZE; bit++) {

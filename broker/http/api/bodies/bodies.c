@@ -202,8 +202,9 @@ static int read_operations(const json_t *list, struct bearer_limits *limits,
     }
     if (bit)
         return 0;
-    return problem_set(problem, 422, "invalid", "operations",
-                       "operations is a list of one or more of these: \"show\", \"cleanup\"");
+    return problem_set(
+        problem, 422, "invalid", "operations",
+        "operations is a list of one or more of these: \"show\", \"cleanup\", \"join\"");
 }
 
 int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,

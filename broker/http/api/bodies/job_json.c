@@ -11,7 +11,7 @@ static void write_hwcoll(struct writer *writer, const struct reservation *reserv
     const char *reason = reservation->reason;
     if (state == HWCOLL_WANTED) {
         /* Looked at before its reserve is answered: nothing is promised yet. */
-        state = HWCOLL_UNAVAILABLE;
+        state = reservation_relayed(reservation) ? HWCOLL_WANTED : HWCOLL_UNAVAILABLE;
         reason = "the fabric manager has not answered yet";
     }
     writer_begin_object(writer, "hwcoll");
@@ -185,16 +185,15 @@ void token_json_write_expires(struct writer *writer, const struct bearer_scope *
 
 void token_json_write(struct writer *writer, const struct tokenproof *proof)
 {
-    static const enum bearer_operation all[] = {BEARER_SHOW, BEARER_CLEANUP};
     const struct bearer_scope *scope = &proof->scope;
     writer_begin_object(writer, "token");
     writer_string(writer, "kind", proof->session ? "session" : "broker");
     writer_string(writer, "id", proof->id[0] ? proof->id : NULL);
     writer_string(writer, "steps", scope->steps[0] ? scope->steps : NULL);
     writer_begin_array(writer, "operations");
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (scope->operations & (unsigned)all[i])
-            writer_string(writer, NULL, bearer_operation_word(all[i]));
+    for (unsigned bit = 1; bit < BEARER_EVERYTHING; bit <<= 1)
+        if (scope->operations & bit)
+            writer_string(writer, NULL, bearer_operation_word((enum bearer_operation)bit));
     writer_end_array(writer);
     token_json_write_expires(writer, scope);
     writer_end_object(writer);

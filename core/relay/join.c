@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "base/steppath.h"
+#include "core/act.h"
+#include "core/fabric/call_done.h"
+#include "core/relay/relay.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a relayed job gets for a join or a leave (B9).
+ *
+ *   its reserve is under way, or the link is down    the request waits
+ *   it has its addresses                             it is passed on with the session token
+ *   it has none, or has lost them                    denied: libfabric does without
+ *
+ * A request that waits is answered JOIN_LATER in time, and libfabric sends it again. */
+
+enum {
+    ANSWER_MS = 4000,    /* libfabric waits 5 s */
+    UNUSED_MS = 2000,    /* a tree that was made too late is kept so long; libfabric pauses 100 ms
+                            before it asks again */
+    RETRY_MS = 250,      /* between tries at the fabric manager */
+    REQUESTS_MAX = 64,   /* of one job */
+    REQUESTS_AT_ONCE = 8 /* of one job, in the call queue: the others of it wait */
+};
+
+/* ---- answers ---- */
+
+/* The fabric manager's "no": libfabric looks for two digits before the first colon of what comes
+ * with it, and reads beyond the text when there are none. */
+enum { NONE_LEFT = 507 };
+
+static bool has_digits(const char *words)
+{
+    return words[0] >= '0' && words[0] <= '9' && words[1] >= '0' && words[1] <= '9' &&
+           words[2] == ':';
+}
+
+static void deny(struct core *core, uint64_t ticket, int status, const char *words)
+{
+    core_answer(core, ticket, ANSWER_JOIN_DENIED, NULL, words)->status =
+        status == NONE_LEFT && !has_digits(words) ? 0 : status;
+}
+
+static void deny_waiters(struct core *core, struct relayed *one, int status, const char *words)
+{
+    for (struct waiter *w; (w = one->waiters);) {
+        one->waiters = w->next;
+        deny(core, w->ticket, status, words);
+        free(w);
+    }
+}
+
+static void answer_later(struct core *core, uint64_t ticket, const char *words)
+{
+    core_answer(core, ticket, ANSWER_JOIN_LATER, NULL, words);
+}
+
+static void answer_overdue(struct core *core, const struct reservation *r, struct relayed *one)
+{
+    struct waiter *w = one->waiters;
+    if (!w || w->due_ms > core->now_ms)
+        return;
+    one->waiters = w->next;
+    answer_later(core, w->ticket,
+                 r->hwcoll == HWCOLL_WANTED ? "the job's addresses are not reserved yet: ask again"
+                                            : "the tree is not made yet: ask again");
+    free(w);
+}
+
+/* Why the job has no trees, and will have none; NULL: it has, or may. */
+static const char *why_none(struct core *core, const struct reservation *r)
+{
+    if (r->state != JOB_ACTIVE)
+        return "01: the job is over";
+    if (reservation_wants_hwcoll(r))
+        return NULL;
+    return core_text(core, "01: the job has no multicast addresses: %s",
+                     r->reason ? r->reason : hwcoll_state_word(r->hwcoll));
+}
+
+/* ---- requests ---- */
+
+static void end_request(struct core *core, struct reservation *r, struct relayed *one)
+{
+    struct relayed **at = &r->relay->requests;
+    assert(one->op.call == 0 && !one->waiters);
+    while (*at != one)
+        at = &(*at)->next;
+    *at = one->next;
+    r->relay->count--;
+    callqueue_remove(&core->calls, &one->op);
+    core_discard(core, one->op.words);
+    core_discard(core, one->step);
+    core_discard(core, one->body);
+    core_discard(core, one);
+}
+
+static struct relayed *add_request(struct core *core, struct reservation *r, enum fmcall_kind kind,
+                                   const char *step)
+{
+    struct relayed *one = memory_zeroed(sizeof *one), **end = &r->relay->requests;
+    *one = (struct relayed){.op = {.owner = r},
+                            .kind = kind,
+                            .give_up_ms = core->now_ms + core->config.relay_timeout_ms,
+                            .step = memory_text(step)};
+    while (*end)
+        end = &(*end)->next;
+    *end = one;
+    r->relay->count++;
+    return one;
+}
+
+static void await(struct core *core, struct relayed *one, uint64_t ticket)
+{
+    assert(!one->waiters);
+    core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
+}
+
+/* The same request, whose sender was told to ask again and has not yet. One that waits is
+ * another's: two communicators of the same nodes ask for the same. */
+static struct relayed *find_again(const struct relay *relay, const struct core_event *event)
+{
+    for (struct relayed *one = relay->requests; one; one = one->next) {
+        if (one->kind == FMCALL_JOIN && !one->waiters &&
+            strcmp(one->step, event->u.join.step) == 0 &&
+            strcmp(one->body, event->u.join.body) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static uint32_t joins_of(const struct relay *relay)
+{
+    uint32_t count = 0;
+    for (const struct relayed *one = relay->requests; one; one = one->next)
+        count += one->kind == FMCALL_JOIN && !one->made;
+    return count;
+}
+
+static bool has_vni(const struct reservation *r, uint16_t vni)
+{
+    for (unsigned i = 0; i < r->vni_count; i++) {
+        if (r->vnis[i] == vni)
+            return true;
+    }
+    return r->vni_count == 0 && r->vni_asked == 0; /* then its tasks have them from elsewhere */
+}
+
+static bool is_within(const char *step, const char *const *scopes, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (!steppath_within(step, scopes[i]))
+            return false;
+    }
+    return true;
+}
+
+static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint64_t number)
+{
+    struct reservation *r = ledger_by_number(&core->ledger, number);
+    if (r && r->state == JOB_ACTIVE && reservation_relayed(r))
+        return r;
+    core_answer(core, ticket, ANSWER_NOT_FOUND, NULL,
+                r && r->state == JOB_ACTIVE
+                    ? "the job's trees are made at the fabric manager, not here"
+                    : "the job is over");
+    return NULL;
+}
+
+static const char *limit_words(struct core *core, const struct reservation *r)
+{
+    return core_text(core, "01: the job has %u multicast addresses, and all are in use",
+                     r->addresses);
+}
+
+void relay_join(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_JOIN);
+    const uint64_t ticket = event->ticket;
+    struct reservation *r = find_relayed(core, ticket, event->u.join.number);
+    if (!r)
+        return;
+    struct relay *relay = relay_of(r);
+    const char *none = why_none(core, r);
+    struct relayed *one = find_again(relay, event);
+    if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
+        core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
+                    "the token is not for this step: see mcastctl token show");
+    else if (!has_vni(r, event->u.join.vni))
+        core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
+                    core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
+    else if (none)
+        deny(core, ticket, NONE_LEFT, none);
+    else if (!one && relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)
+        deny(core, ticket, NONE_LEFT, limit_words(core, r));
+    else if (!one && relay->count >= REQUESTS_MAX)
+        answer_later(core, ticket, "too many requests of this job are under way: ask again");
+    else {
+        if (!one) {
+            one = add_request(core, r, FMCALL_JOIN, event->u.join.step);
+            one->body = memory_text(event->u.join.body);
+        }
+        await(core, one, ticket);
+        core_act(core, r);
+    }
+}
+
+void relay_leave(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_LEAVE);
+    struct reservation *r = find_relayed(core, event->ticket, event->u.leave.number);
+    if (!r)
+        return;
+    struct relay *relay = relay_of(r);
+    const struct relay_tree *tree = relay_find_tree(relay, event->u.leave.tree);
+    const bool bounded = event->u.leave.scope_count > 0;
+    if (tree ? !is_within(tree->step, event->u.leave.scopes, event->u.leave.scope_count)
+             : bounded && !relay->complete) {
+        core_answer(core, event->ticket, ANSWER_OUTSIDE, NULL,
+                    "the token is not for the step of this tree: see mcastctl token show");
+        return;
+    }
+    if (!tree && (relay->complete || why_none(core, r))) {
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, "the job has no such tree");
+        return;
+    }
+    if (relay->count >= REQUESTS_MAX) {
+        answer_later(core, event->ticket, "too many requests of this job are under way: ask again");
+        return;
+    }
+    struct relayed *one = add_request(core, r, FMCALL_LEAVE, tree ? tree->step : "");
+    one->tree = event->u.leave.tree;
+    await(core, one, event->ticket);
+    core_act(core, r);
+}
+
+/* ---- what to do next ---- */
+
+static void answer_joined(struct core *core, struct reservation *r, struct relayed *one)
+{
+    struct waiter *w = one->waiters;
+    struct fmcall_tree *tree = memory_zeroed(sizeof *tree);
+    *tree = (struct fmcall_tree){one->tree, core_text(core, "%s", one->root)};
+    core_discard(core, tree);
+    one->waiters = NULL;
+    core_answer(core, w->ticket, ANSWER_JOINED, r, NULL)->tree = tree;
+    free(w);
+    end_request(core, r, one);
+}
+
+/* A tree that was not asked for again goes. */
+static void delete_unused(struct core *core, struct reservation *r, struct relayed *one)
+{
+    assert(one->made && !one->waiters);
+    core_trace_of(core, r, TRACE_INFO,
+                  "tree %u of step %.100s was made too late, it is not used -> deleted", one->tree,
+                  one->step);
+    one->kind = FMCALL_LEAVE;
+    one->made = false;
+    one->tries = 0;
+    one->give_up_ms = core->now_ms + core->config.relay_timeout_ms;
+}
+
+static void give_up(struct core *core, struct reservation *r, struct relayed *one)
+{
+    const char *words = one->op.words ? one->op.words
+                        : core->link.state == LINK_UP
+                            ? "the fabric manager was busy with other calls"
+                            : "the link to the fabric manager is not up";
+    core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s: %s -> given up",
+                  fmcall_kind_word(one->kind), one->step, words);
+    deny_waiters(core, one, 0,
+                 core_text(core, "not done within %lld s: %s",
+                           (long long)core->config.relay_timeout_ms / 1000, words));
+    end_request(core, r, one);
+}
+
+static void look_at(struct core *core, struct reservation *r, struct relayed *one)
+{
+    const char *none = why_none(core, r);
+    if (none)
+        deny_waiters(core, one, NONE_LEFT, none);
+    answer_overdue(core, r, one);
+    if (one->op.call != 0)
+        return;
+    if (none)
+        end_request(core, r, one);
+    else if (one->made && one->waiters)
+        answer_joined(core, r, one);
+    else if (one->give_up_ms <= core->now_ms && one->made)
+        delete_unused(core, r, one);
+    else if (one->give_up_ms <= core->now_ms)
+        give_up(core, r, one);
+}
+
+static bool is_ready(const struct core *core, const struct reservation *r,
+                     const struct relayed *one)
+{
+    return one->op.call == 0 && !one->made && one->retry_ms <= core->now_ms &&
+           r->hwcoll == HWCOLL_RESERVED && core->link.state == LINK_UP;
+}
+
+void relay_act(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r));
+    struct relay *relay = r->relay;
+    uint32_t at_once = 0;
+    if (!relay)
+        return;
+    for (struct relayed *one = relay->requests, *next; one; one = next) {
+        next = one->next;
+        look_at(core, r, one);
+    }
+    for (struct relayed *one = relay->requests; one; one = one->next) {
+        const bool ready = is_ready(core, r, one) && at_once < REQUESTS_AT_ONCE;
+        at_once += ready || one->op.call != 0;
+        if (ready == (one->op.queued != FMCALL_NONE))
+            continue;
+        if (ready)
+            callqueue_push(&core->calls, &one->op, LANE_RELAY, one->kind);
+        else
+            callqueue_remove(&core->calls, &one->op);
+    }
+}
+
+int64_t relay_deadline(const struct core *core, const struct reservation *r)
+{
+    int64_t when = INT64_MAX;
+    for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
+        const bool called = one->op.call != 0;
+        if (!called && one->give_up_ms < when)
+            when = one->give_up_ms;
+        if (!called && one->retry_ms > core->now_ms && one->retry_ms < when)
+            when = one->retry_ms;
+        if (one->waiters && one->waiters->due_ms < when)
+            when = one->waiters->due_ms;
+    }
+    return when;
+}
+
+void relay_begin(struct core *core, struct operation *op, struct effect *effect)
+{
+    const struct relayed *one = (const struct relayed *)op;
+    const struct reservation *r = op->owner;
+    assert(r->hwcoll == HWCOLL_RESERVED && !secret_none(r->token));
+    effect->u.call.about.step = one->step;
+    effect->u.call.about.tree = one->tree;
+    effect->u.call.about.body = one->body;
+    effect->u.call.about.token = r->token;
+    core_trace_of(core, r, TRACE_DEBUG, "step %.100s -> %s", one->step,
+                  fmcall_kind_word(one->kind));
+}
+
+/* ---- what came of it ---- */
+
+static void joined(struct core *core, struct reservation *r, struct relayed *one,
+                   const struct fmcall_tree *tree)
+{
+    assert(tree->id < FMCALL_TREES);
+    relay_add_tree(r->relay, tree->id, one->step);
+    one->made = true;
+    one->tree = tree->id;
+    (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
+    one->give_up_ms = core->now_ms + UNUSED_MS;
+}
+
+static void left(struct core *core, struct reservation *r, struct relayed *one)
+{
+    relay_drop_tree(r->relay, one->tree);
+    core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
+    end_request(core, r, one);
+}
+
+static void retry(struct core *core, struct reservation *r, struct relayed *one, const char *words)
+{
+    core_discard(core, one->op.words);
+    one->op.words = memory_text(words);
+    one->retry_ms = core->now_ms + RETRY_MS;
+    if ((one->tries & (one->tries + 1)) == 0)
+        core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s, try %u: %s -> again",
+                      fmcall_kind_word(one->kind), one->step, one->tries + 1, words);
+    one->tries++;
+}
+
+void relay_done(struct core *core, struct operation *op, const struct core_event *event)
+{
+    struct relayed *one = (struct relayed *)op;
+    struct reservation *r = op->owner;
+    const enum fmcall_outcome outcome = event->u.call.outcome;
+    const char *words = event->u.call.words ? event->u.call.words : fmcall_outcome_word(outcome);
+    assert(r->relay && op->call == 0);
+    if (fmcall_unsure(outcome) && one->kind == FMCALL_JOIN)
+        r->relay->complete = false; /* there may be a tree of which nothing is known */
+    if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
+        joined(core, r, one, event->u.call.tree);
+    } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {
+        left(core, r, one);
+    } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
+        deny_waiters(core, one, event->u.call.status, words);
+        end_request(core, r, one);
+    } else {
+        retry(core, r, one, words);
+    }
+    core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "core/fabric/fmcall.h"
+#include "core/reservation/reservation.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Relayed jobs make their multicast trees through this broker (B9). Such a job gets a token of the
+ * broker's, its key, and starts at once; its reserve goes on behind it. What its tasks ask for, to
+ * make a tree (join) or to delete one (leave), is passed on with the job's session token as soon as
+ * there is one.
+ *
+ * libfabric waits 5 s for an answer, and asks again when that is 409: so a join is answered before,
+ * and when the same comes again, it is not made twice. Each ends, for libfabric asks for ever.
+ *
+ * Which trees the job has is known here as long as the process lives and no answer was lost; the
+ * fabric manager knows it always. Nothing of it is on disk.
+ *
+ * The declarations of join.c, which decides, and of trees.c, which remembers. */
+
+struct relay_tree {
+    uint16_t id;
+    char *step;
+    uint32_t before; /* so many cleanup calls of the job had begun when it was known */
+};
+
+/* One request of the job. */
+struct relayed {
+    struct operation op; /* of the call queue; first: it stands for all */
+    struct relayed *next;
+    struct waiter *waiters; /* at most one */
+    int64_t give_up_ms;     /* or, of a tree that is made and was not asked for again: unused */
+    int64_t retry_ms;       /* not before then */
+    enum fmcall_kind kind;  /* JOIN or LEAVE */
+    bool made;              /* of JOIN: there is the tree, */
+    uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
+    char root[FMCALL_ROOT_SIZE];
+    uint32_t tries; /* that brought nothing */
+    char *step, *body;
+};
+
+struct relay {
+    struct relayed *requests; /* in the order in which they came */
+    uint32_t count;
+    struct relay_tree *trees;
+    uint32_t tree_count;
+    size_t tree_capacity;
+    uint32_t cleanup_calls; /* begun */
+    bool complete;          /* there are no trees but these, and what is under way */
+};
+
+/* ---- join.c ---- */
+
+struct core;
+struct core_event;
+struct effect;
+
+void relay_join(struct core *core, const struct core_event *event);
+void relay_leave(struct core *core, const struct core_event *event);
+
+/* Looks at what has become due or possible, and queues calls. */
+void relay_act(struct core *core, struct reservation *reservation);
+int64_t relay_deadline(const struct core *core, const struct reservation *reservation);
+/* Fills in which call it is. */
+void relay_begin(struct core *core, struct operation *op, struct effect *effect);
+void relay_done(struct core *core, struct operation *op, const struct core_event *event);
+
+/* ---- trees.c ---- */
+
+/* Of a new reservation: all of its trees are known. */
+void relay_create(struct reservation *reservation);
+/* Makes one, of which nothing is known. */
+struct relay *relay_of(struct reservation *reservation);
+void relay_destroy(struct relay *relay); /* NULL is allowed; no waiter is answered */
+
+bool relay_in_flight(const struct reservation *reservation);
+
+void relay_add_tree(struct relay *relay, uint16_t id, const char *step);
+/* NULL: not known. */
+const struct relay_tree *relay_find_tree(const struct relay *relay, uint16_t id);
+void relay_drop_tree(struct relay *relay, uint16_t id);
+
+/* Whether the step, or what is below it too, surely has no tree, and none is under way. */
+bool relay_step_is_empty(const struct reservation *reservation, const char *step, bool below);
+/* A cleanup call begins; the last one has ended the step, or has listed all steps. */
+void relay_note_cleanup(struct reservation *reservation);
+void relay_end_step(struct reservation *reservation, const char *step);
+void relay_learn(struct reservation *reservation, const struct fmcall_steps *steps);
+
+/* What is known, as the fabric manager would list it; false: not all is. To be released. */
+bool relay_list(const struct reservation *reservation, struct fmcall_steps *out);
+void relay_list_release(struct fmcall_steps *steps);

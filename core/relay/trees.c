@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
+#include "base/steppath.h"
+#include "core/relay/relay.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+void relay_create(struct reservation *r)
+{
+    assert(!r->relay && reservation_relayed(r));
+    relay_of(r)->complete = true;
+}
+
+struct relay *relay_of(struct reservation *r)
+{
+    if (!r->relay)
+        r->relay = memory_zeroed(sizeof *r->relay);
+    return r->relay;
+}
+
+static void free_request(struct relayed *one)
+{
+    for (struct waiter *w; (w = one->waiters);) {
+        one->waiters = w->next;
+        free(w);
+    }
+    free(one->op.words);
+    free(one->step);
+    free(one->body);
+    free(one);
+}
+
+void relay_destroy(struct relay *relay)
+{
+    if (!relay)
+        return;
+    for (struct relayed *one; (one = relay->requests);) {
+        relay->requests = one->next;
+        free_request(one);
+    }
+    while (relay->tree_count > 0)
+        free(relay->trees[--relay->tree_count].step);
+    free(relay->trees);
+    free(relay);
+}
+
+bool relay_in_flight(const struct reservation *r)
+{
+    for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
+        if (one->op.call != 0)
+            return true;
+    }
+    return false;
+}
+
+void relay_add_tree(struct relay *relay, uint16_t id, const char *step)
+{
+    assert(id < FMCALL_TREES);
+    relay_drop_tree(relay, id); /* its end was not seen */
+    relay->trees =
+        memory_room(relay->trees, relay->tree_count, &relay->tree_capacity, sizeof *relay->trees);
+    relay->trees[relay->tree_count++] =
+        (struct relay_tree){id, memory_text(step), relay->cleanup_calls};
+}
+
+const struct relay_tree *relay_find_tree(const struct relay *relay, uint16_t id)
+{
+    for (uint32_t i = 0; relay && i < relay->tree_count; i++) {
+        if (relay->trees[i].id == id)
+            return &relay->trees[i];
+    }
+    return NULL;
+}
+
+static void drop_at(struct relay *relay, uint32_t at)
+{
+    assert(at < relay->tree_count);
+    free(relay->trees[at].step);
+    relay->trees[at] = relay->trees[--relay->tree_count];
+}
+
+void relay_drop_tree(struct relay *relay, uint16_t id)
+{
+    const struct relay_tree *tree = relay_find_tree(relay, id);
+    if (tree)
+        drop_at(relay, (uint32_t)(tree - relay->trees));
+}
+
+/* ---- steps ---- */
+
+static bool is_meant(const char *of, const char *step, bool below)
+{
+    return strcmp(of, step) == 0 || (below && steppath_within(of, step));
+}
+
+static bool join_is_under_way(const struct relay *relay, const char *step, bool below)
+{
+    for (const struct relayed *one = relay->requests; one; one = one->next) {
+        if (one->kind == FMCALL_JOIN && is_meant(one->step, step, below))
+            return true;
+    }
+    return false;
+}
+
+bool relay_step_is_empty(const struct reservation *r, const char *step, bool below)
+{
+    const struct relay *relay = r->relay;
+    if (!relay || !relay->complete || join_is_under_way(relay, step, below))
+        return false;
+    for (uint32_t i = 0; i < relay->tree_count; i++) {
+        if (is_meant(relay->trees[i].step, step, below))
+            return false;
+    }
+    return true;
+}
+
+void relay_note_cleanup(struct reservation *r)
+{
+    if (r->relay)
+        r->relay->cleanup_calls++;
+}
+
+/* What was made meanwhile may be gone, too. */
+void relay_end_step(struct reservation *r, const char *step)
+{
+    struct relay *relay = r->relay;
+    if (!relay)
+        return;
+    relay->complete = relay->complete && !join_is_under_way(relay, step, false);
+    for (uint32_t i = relay->tree_count; i > 0; i--) {
+        if (strcmp(relay->trees[i - 1].step, step) != 0)
+            continue;
+        if (relay->trees[i - 1].before < relay->cleanup_calls)
+            drop_at(relay, i - 1);
+        else
+            relay->complete = false;
+    }
+}
+
+/* ---- lists ---- */
+
+static int by_step(const void *a, const void *b)
+{
+    const struct relay_tree *one = a, *other = b;
+    const int order = strcmp(one->step, other->step);
+    return order ? order : one->id - other->id;
+}
+
+bool relay_list(const struct reservation *r, struct fmcall_steps *out)
+{
+    struct relay *relay = r->relay;
+    *out = (struct fmcall_steps){0};
+    if (!relay || !relay->complete)
+        return false;
+    const size_t count = relay->tree_count;
+    if (count == 0)
+        return true;
+    qsort(relay->trees, count, sizeof *relay->trees, by_step);
+    /* One block: the steps, and behind them all ids. */
+    struct fmcall_step *steps = memory_zeroed(count * (sizeof *steps + sizeof(uint16_t)));
+    uint16_t *ids = (uint16_t *)(void *)&steps[count];
+    for (size_t i = 0; i < count; i++) {
+        const bool first = i == 0 || strcmp(relay->trees[i].step, relay->trees[i - 1].step) != 0;
+        ids[i] = relay->trees[i].id;
+        if (first)
+            steps[out->count++] = (struct fmcall_step){relay->trees[i].step, &ids[i], 0};
+        steps[out->count - 1].tree_count++;
+    }
+    out->steps = steps;
+    return true;
+}
+
+void relay_list_release(struct fmcall_steps *steps)
+{
+    free((void *)(uintptr_t)steps->steps);
+    *steps = (struct fmcall_steps){0};
+}
+
+void relay_learn(struct reservation *r, const struct fmcall_steps *steps)
+{
+    struct relay *relay = r->relay;
+    if (!relay || relay->complete || steps->skipped > 0)
+        return;
+    if (relay->requests)
+        return;
+    for (uint32_t i = 0; i < relay->tree_count; i++) {
+        if (relay->trees[i].before >= relay->cleanup_calls)
+            return;
+    }
+    while (relay->tree_count > 0)
+        drop_at(relay, relay->tree_count - 1);
+    for (size_t i = 0; i < steps->count; i++) {
+        for (size_t j = 0; j < steps->steps[i].tree_count; j++)
+            relay_add_tree(relay, steps->steps[i].trees[j], steps->steps[i].step);
+    }
+    relay->complete = true;
+}
