@@ -88,8 +88,8 @@ static void begin_one(struct sim *sim, struct job *job, uint64_t number, int ste
     snprintf(task->body, sizeof task->body, "%c%llu", task->shared ? 's' : 'u',
              task->shared ? rng_below(rng, SHARED) : n(++sim->joins.begun));
     ask(sim, task);
-    if (rng_chance(rng, 50)) /* not its own */
-        send(sim, task, REQUEST_LEAVE, (uint16_t)(1 + rng_below(rng, sim->fabric.last_tree + 1U)));
+    if (rng_chance(rng, 50) && sim->fabric.last_tree > 0) /* not its own */
+        send(sim, task, REQUEST_LEAVE, (uint16_t)(1 + rng_below(rng, sim->fabric.last_tree)));
 }
 
 void joins_begin(struct sim *sim, struct job *job, uint64_t number, int step)

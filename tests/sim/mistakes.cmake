@@ -133,7 +133,7 @@ mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r && r->number != number)]]
     [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 100 core/requests/nodereport.c
-    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 500)
+    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 1400)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]] 700)
