@@ -87,6 +87,7 @@ static void print_alarm(FILE *out, const struct statusline *facts)
 size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZE])
 {
     enum { NUMBERS_SIZE = 128 };
+    const bool leads = facts->engine.role == ROLE_LEADER || !facts->engine.leadership;
     char raw[STATUSLINE_SIZE / 2] = "";
     FILE *file = fmemopen(raw, sizeof raw - 1, "w"); /* cuts what does not fit */
     if (file) {
@@ -96,13 +97,15 @@ size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZ
                     facts->engine.storage_error);
         if (facts->reload_refused)
             fputs("The last reload was refused (see the log). ", file);
-        if (facts->engine.role == ROLE_LEADER || !facts->engine.leadership)
+        if (leads)
             print_link(file, &facts->core);
         else
             print_standby(file, facts->engine.leadership);
         (void)fclose(file);
     }
     size_t first = log_escape(out, STATUSLINE_SIZE - NUMBERS_SIZE, raw);
+    if (!leads) /* it knows no jobs */
+        return first;
     (void)snprintf(out + first, STATUSLINE_SIZE - first,
                    " %" PRIu64 " jobs, %" PRIu64 " being released, %" PRIu32 " of %" PRIu32
                    " VNIs free.",

@@ -25,7 +25,7 @@ struct statusline {
 };
 
 /* One line, without control characters. Returns the length of its first part, about
- * failures and the link; numbers follow. */
+ * failures and the link; numbers follow, but of a standby. */
 size_t statusline_format(const struct statusline *facts, char out[STATUSLINE_SIZE]);
 
 /* Once a second: the status line for the service manager, when it has changed, WATCHDOG=1, and for

@@ -94,18 +94,16 @@ static void standby__tells_who_leads(void **state)
     facts.engine.role = ROLE_STANDBY;
     facts.engine.leadership = &several;
     (void)statusline_format(&facts, line);
-    assert_memory_equal(line, "Standby: no broker leads. ", 26);
+    assert_string_equal(line, "Standby: no broker leads.");
     strcpy(several.leader, "https://m2:7470");
     several.unreachable_ms = 5;
     strcpy(several.error, "refused");
     (void)statusline_format(&facts, line);
-    static const char both[] =
-        "Standby: https://m2:7470 leads. etcd does not answer (refused). 12 jobs";
-    assert_memory_equal(line, both, sizeof both - 1);
+    assert_string_equal(line, "Standby: https://m2:7470 leads. etcd does not answer (refused).");
     several.phase = LEADER_LEADING;
     several.unreachable_ms = -1;
     (void)statusline_format(&facts, line);
-    assert_memory_equal(line, "Won the election, loading the ledger. ", 38);
+    assert_string_equal(line, "Won the election, loading the ledger.");
 }
 
 /* A second line would be another word to the service manager (sd_notify(3)). */
