@@ -287,12 +287,12 @@ void core_act(struct core *core, struct reservation *r)
     }
     free_due_vnis(core, r);
     free_due_pkey(core, r);
+    relay_act(core, r); /* who waits for a tree is answered before the end */
     if (everything_confirmed(core, r)) {
         end_reservation(core, r);
         return;
     }
     cleanup_act(core, r);
-    relay_act(core, r);
     queue_wanted_call(core, r);
     agenda_set(&core->agenda, r, next_deadline(core, r));
 }

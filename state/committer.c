@@ -4,22 +4,15 @@
 #include "state/batch.h"
 
 #include <assert.h>
-#include <time.h>
 
 /* ---- the thread ---- */
-
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
 
 static void begin_commit(struct commit *commit, struct batch *batch, store_done_fn *done, void *arg)
 {
     assert(!commit->batch);
     assert(batch->count > 0 && done);
-    *commit = (struct commit){.batch = batch, .done = done, .arg = arg, .began_us = now_us()};
+    *commit =
+        (struct commit){.batch = batch, .done = done, .arg = arg, .began_us = worker_now_us()};
 }
 
 /* True: the offered batch is next. */
@@ -30,7 +23,7 @@ static bool write_commit(struct committer *committer)
     assert(commit->batch);
     const int code = committer->write(&committer->store, commit->batch, &result->error);
     result->code = result->error.code = code;
-    result->took_us = now_us() - commit->began_us;
+    result->took_us = worker_now_us() - commit->began_us;
     struct batch *next = code == 0 ? atomic_exchange(&committer->offer.batch, NULL) : NULL;
     if (next)
         begin_commit(&committer->commits[committer->written % 2], next, committer->offer.done,

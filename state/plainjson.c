@@ -66,47 +66,37 @@ static json_t *take_number(struct scan *scan)
 
 static json_t *take_value(struct scan *scan);
 
-/* The members, and what ends them. */
-static bool take_members(struct scan *scan, json_t *object)
+static bool take_member(struct scan *scan, json_t *object)
 {
-    size_t length, members = 0;
-    if (take(scan, '}'))
-        return true;
-    do {
-        char name[NAME_SIZE];
-        const char *text = take_text(scan, &length);
-        if (!text || length >= sizeof name || !take(scan, ':'))
-            return false;
-        memcpy(name, text, length);
-        name[length] = '\0';
-        if (json_object_set_new_nocheck(object, name, take_value(scan)) < 0)
-            return false;
-        members++;
-    } while (take(scan, ','));
-    return take(scan, '}') && json_object_size(object) == members; /* else one comes twice */
+    char name[NAME_SIZE];
+    size_t length;
+    const char *text = take_text(scan, &length);
+    if (!text || length >= sizeof name || !take(scan, ':'))
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return !json_object_get(object, name) &&
+           json_object_set_new_nocheck(object, name, take_value(scan)) == 0;
 }
 
-static bool take_elements(struct scan *scan, json_t *array)
+static bool take_element(struct scan *scan, json_t *array)
 {
-    if (take(scan, ']'))
-        return true;
-    do {
-        if (json_array_append_new(array, take_value(scan)) < 0)
-            return false;
-    } while (take(scan, ','));
-    return take(scan, ']');
+    return json_array_append_new(array, take_value(scan)) == 0;
 }
 
 static json_t *take_list(struct scan *scan, json_t *list,
-                         bool (*take_rest)(struct scan *scan, json_t *list))
+                         bool (*take_one)(struct scan *scan, json_t *list), char end)
 {
-    if (scan->depth < DEPTH_MAX) {
-        scan->depth++;
-        const bool whole = take_rest(scan, list);
-        scan->depth--;
-        if (whole)
-            return list;
+    bool whole = ++scan->depth <= DEPTH_MAX;
+    if (whole && !take(scan, end)) {
+        do
+            whole = take_one(scan, list);
+        while (whole && take(scan, ','));
+        whole = whole && take(scan, end);
     }
+    scan->depth--;
+    if (whole)
+        return list;
     json_decref(list);
     return NULL;
 }
@@ -116,9 +106,9 @@ static json_t *take_value(struct scan *scan)
 {
     size_t length;
     if (take(scan, '{'))
-        return take_list(scan, json_object(), take_members);
+        return take_list(scan, json_object(), take_member, '}');
     if (take(scan, '['))
-        return take_list(scan, json_array(), take_elements);
+        return take_list(scan, json_array(), take_element, ']');
     if (scan->at < scan->end && *scan->at == '"') {
         const char *text = take_text(scan, &length);
         return text ? json_stringn_nocheck(text, length) : NULL;

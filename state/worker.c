@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <time.h>
 #include <unistd.h>
 
 static void *work(void *arg)
@@ -78,4 +79,11 @@ void worker_stop(struct worker *worker)
     sem_destroy(&worker->wake);
     close(worker->ended);
     worker->has_thread = false;
+}
+
+int64_t worker_now_us(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }

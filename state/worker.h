@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /* A thread that works for its owner and tells what it has ended by an eventfd. Owner and thread
  * take turns, so what they share needs no lock: what either wrote before worker_wake or
@@ -31,3 +32,6 @@ void worker_stop(struct worker *worker);
 
 /* The thread's. */
 void worker_report(struct worker *worker);
+
+/* Of CLOCK_BOOTTIME. */
+int64_t worker_now_us(void);

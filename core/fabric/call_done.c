@@ -133,9 +133,10 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_UNREACHED:
     case FM_UNAUTHORIZED:
         /* Surely not acted on: forget that this try was made. */
-        if (wanted && !reservation_waits(r)) /* there is time to try again */
+        if (wanted && !reservation_waits(r)) { /* there is time to try again */
+            r->op->asked = r->op->unsure;
             retry_call(core, r, FMCALL_RESERVE, words, retry_wait(r));
-        else if (wanted)
+        } else if (wanted)
             core_finish_reserve(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
                                 (struct secret){0}, words);
         else if (r->fm_side == FM_SIDE_MAYBE)

@@ -106,6 +106,8 @@ static void give_up_cleanup(struct core *core, struct reservation *r, struct cle
     assert(!c->query);
     assert(next);
     core->cleanups.given_up++;
+    if (c->tries > 0)
+        relay_doubt(r);
     core_trace_of(core, r, TRACE_WARNING,
                   "the trees of step %.100s%s are not removed: %s -> given up, %s", c->step,
                   c->below ? " and below" : "", words, next);
@@ -177,7 +179,7 @@ bool cleanup_may_hit_name(const struct reservation *r)
 static void keep_known_pieces(const struct reservation *r, const struct cleanup *c)
 {
     struct fmcall_steps steps;
-    if (!relay_list(r, &steps))
+    if (relay_is_joining(r, c->step, true) || !relay_list(r, &steps))
         return;
     cleaner_keep_pieces(r->cleaner, c, &steps);
     if (r->cleaner->piece_count == 0)
@@ -399,8 +401,7 @@ static void call_succeeded(struct core *core, struct reservation *r, struct clea
         /* A tree is known by its number, which another step's may get as soon as it is free: so
          * before each that is ended, the trees of the step are listed again. */
         k->ended = k->pieces[k->piece].tree + UINT32_C(1);
-        if (r->relay)
-            relay_drop_tree(r->relay, k->pieces[k->piece].tree);
+        relay_end_tree(r, k->pieces[k->piece].step, k->pieces[k->piece].tree);
         cleaner_forget_pieces(k);
     } else if (!k->pieces_known || ++k->piece == k->piece_count)
         finish_cleanup(core, r, c);
@@ -415,7 +416,7 @@ static void query_done(struct core *core, struct reservation *r, struct cleanup 
     if (outcome == FM_GONE)
         steps = &cleanup_no_steps;
     if (steps) { /* else with FM_OK only */
-        relay_learn(r, steps);
+        relay_learn(r, steps, r->cleaner->op.sent_ms);
         answer_steps(core, c, r, steps);
     } else
         core_answer_waiters(core, &c->waiters, ANSWER_GIVEN_UP, r,

@@ -118,7 +118,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
     } else if (budget == BUDGET_NONE) {
         rec->hwcoll = HWCOLL_DENIED;
         rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
-    } else if (!relayed && !link_worth_waiting(&core->link)) {
+    } else if ((!relayed || rec->wish == WISH_REQUIRED) && !link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
                                 link_state_word(core->link.state), core->link.error);

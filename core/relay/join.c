@@ -137,7 +137,7 @@ static uint32_t joins_of(const struct relay *relay)
 {
     uint32_t count = 0;
     for (const struct relayed *one = relay->requests; one; one = one->next)
-        count += one->kind == FMCALL_JOIN && !one->made;
+        count += one->kind == FMCALL_JOIN && !one->made && !one->refused;
     return count;
 }
 
@@ -184,7 +184,7 @@ void relay_join(struct core *core, const struct core_event *event)
     struct reservation *r = find_relayed(core, ticket, event->u.join.number);
     if (!r)
         return;
-    struct relay *relay = relay_of(r);
+    struct relay *relay = relay_of(r, core->now_ms + core->config.call_timeout_ms);
     const char *none = why_none(core, r);
     struct relayed *one = find_again(relay, event);
     if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
@@ -215,7 +215,7 @@ void relay_leave(struct core *core, const struct core_event *event)
     struct reservation *r = find_relayed(core, event->ticket, event->u.leave.number);
     if (!r)
         return;
-    struct relay *relay = relay_of(r);
+    struct relay *relay = relay_of(r, core->now_ms + core->config.call_timeout_ms);
     const struct relay_tree *tree = relay_find_tree(relay, event->u.leave.tree);
     const bool bounded = event->u.leave.scope_count > 0;
     if (tree ? !is_within(tree->step, event->u.leave.scopes, event->u.leave.scope_count)
@@ -252,6 +252,33 @@ static void answer_joined(struct core *core, struct reservation *r, struct relay
     end_request(core, r, one);
 }
 
+/* For who asks now; who asks no more has no use for it. */
+static void make_again(struct core *core, struct relayed *one)
+{
+    one->made = false;
+    one->give_up_ms = core->now_ms + (one->waiters ? core->config.relay_timeout_ms : 0);
+    one->refused = !one->waiters;
+}
+
+/* A no to it. Between two requests of its sender it is kept for the second one, which would begin
+ * it anew, and so on for ever. */
+static void refuse(struct core *core, struct reservation *r, struct relayed *one, int status,
+                   const char *words)
+{
+    if (one->kind == FMCALL_LEAVE && one->tries > 0) /* and one of them may have been acted on */
+        relay_doubt(r);
+    if (one->waiters || one->kind == FMCALL_LEAVE) {
+        deny_waiters(core, one, status, words);
+        end_request(core, r, one);
+        return;
+    }
+    core_discard(core, one->op.words);
+    one->op.words = memory_text(words);
+    one->refused = true;
+    one->status = status;
+    one->give_up_ms = core->now_ms + UNUSED_MS;
+}
+
 /* A tree that was not asked for again goes. */
 static void delete_unused(struct core *core, struct reservation *r, struct relayed *one)
 {
@@ -273,10 +300,9 @@ static void give_up(struct core *core, struct reservation *r, struct relayed *on
                             : "the link to the fabric manager is not up";
     core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s: %s -> given up",
                   fmcall_kind_word(one->kind), one->step, words);
-    deny_waiters(core, one, 0,
-                 core_text(core, "not done within %lld s: %s",
-                           (long long)core->config.relay_timeout_ms / 1000, words));
-    end_request(core, r, one);
+    refuse(core, r, one, 0,
+           core_text(core, "not done within %lld s: %s",
+                     (long long)core->config.relay_timeout_ms / 1000, words));
 }
 
 static void look_at(struct core *core, struct reservation *r, struct relayed *one)
@@ -287,12 +313,18 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     answer_overdue(core, r, one);
     if (one->op.call != 0)
         return;
+    if (one->made && !relay_find_tree(r->relay, one->tree)) /* with its step, by a cleanup */
+        make_again(core, one);
     if (none)
         end_request(core, r, one);
+    else if (one->refused && one->waiters)
+        refuse(core, r, one, one->status, one->op.words);
     else if (one->made && one->waiters)
         answer_joined(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->made)
         delete_unused(core, r, one);
+    else if (one->give_up_ms <= core->now_ms && one->refused)
+        end_request(core, r, one);
     else if (one->give_up_ms <= core->now_ms)
         give_up(core, r, one);
 }
@@ -300,7 +332,7 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
 static bool is_ready(const struct core *core, const struct reservation *r,
                      const struct relayed *one)
 {
-    return one->op.call == 0 && !one->made && one->retry_ms <= core->now_ms &&
+    return one->op.call == 0 && !one->made && !one->refused && one->retry_ms <= core->now_ms &&
            r->hwcoll == HWCOLL_RESERVED && core->link.state == LINK_UP;
 }
 
@@ -393,15 +425,16 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     const enum fmcall_outcome outcome = event->u.call.outcome;
     const char *words = event->u.call.words ? event->u.call.words : fmcall_outcome_word(outcome);
     assert(r->relay && op->call == 0);
-    if (fmcall_unsure(outcome) && one->kind == FMCALL_JOIN)
-        r->relay->complete = false; /* there may be a tree of which nothing is known */
+    if (fmcall_unsure(outcome) && one->kind == FMCALL_JOIN) {
+        relay_doubt(r); /* there may be a tree of which nothing is known */
+        r->relay->settles_ms = core->now_ms + core->config.call_timeout_ms;
+    }
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
         joined(core, r, one, event->u.call.tree);
     } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {
         left(core, r, one);
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
-        deny_waiters(core, one, event->u.call.status, words);
-        end_request(core, r, one);
+        refuse(core, r, one, event->u.call.status, words);
     } else {
         retry(core, r, one, words);
     }

@@ -32,11 +32,13 @@ struct relayed {
     struct operation op; /* of the call queue; first: it stands for all */
     struct relayed *next;
     struct waiter *waiters; /* at most one */
-    int64_t give_up_ms;     /* or, of a tree that is made and was not asked for again: unused */
+    int64_t give_up_ms;     /* or, of a JOIN that has ended and is not asked for again: forgotten */
     int64_t retry_ms;       /* not before then */
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
+    bool refused;           /* of JOIN: there will be none, and op.words say why */
+    int status;             /* … with this status; 0: the answer's own */
     char root[FMCALL_ROOT_SIZE];
     uint32_t tries; /* that brought nothing */
     char *step, *body;
@@ -49,6 +51,7 @@ struct relay {
     uint32_t tree_count;
     size_t tree_capacity;
     uint32_t cleanup_calls; /* begun */
+    int64_t settles_ms;     /* joins of which nothing is known may be acted on until then */
     bool complete;          /* there are no trees but these, and what is under way */
 };
 
@@ -72,8 +75,8 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
 
 /* Of a new reservation: all of its trees are known. */
 void relay_create(struct reservation *reservation);
-/* Makes one, of which nothing is known. */
-struct relay *relay_of(struct reservation *reservation);
+/* Makes one, of which nothing is known; joins of an earlier process settle by then. */
+struct relay *relay_of(struct reservation *reservation, int64_t settles_ms);
 void relay_destroy(struct relay *relay); /* NULL is allowed; no waiter is answered */
 
 bool relay_in_flight(const struct reservation *reservation);
@@ -83,12 +86,18 @@ void relay_add_tree(struct relay *relay, uint16_t id, const char *step);
 const struct relay_tree *relay_find_tree(const struct relay *relay, uint16_t id);
 void relay_drop_tree(struct relay *relay, uint16_t id);
 
+/* Whether a join of the step, or of what is below it too, is under way. */
+bool relay_is_joining(const struct reservation *reservation, const char *step, bool below);
 /* Whether the step, or what is below it too, surely has no tree, and none is under way. */
 bool relay_step_is_empty(const struct reservation *reservation, const char *step, bool below);
-/* A cleanup call begins; the last one has ended the step, or has listed all steps. */
+/* A cleanup call begins; the last one has ended the step, a tree of it, or has listed all steps. */
 void relay_note_cleanup(struct reservation *reservation);
 void relay_end_step(struct reservation *reservation, const char *step);
-void relay_learn(struct reservation *reservation, const struct fmcall_steps *steps);
+void relay_end_tree(struct reservation *reservation, const char *step, uint16_t id);
+void relay_learn(struct reservation *reservation, const struct fmcall_steps *steps,
+                 int64_t sent_ms);
+/* It is not known any more whether trees have gone. */
+void relay_doubt(struct reservation *reservation);
 
 /* What is known, as the fabric manager would list it; false: not all is. To be released. */
 bool relay_list(const struct reservation *reservation, struct fmcall_steps *out);

@@ -10,13 +10,15 @@
 void relay_create(struct reservation *r)
 {
     assert(!r->relay && reservation_relayed(r));
-    relay_of(r)->complete = true;
+    relay_of(r, 0)->complete = true;
 }
 
-struct relay *relay_of(struct reservation *r)
+struct relay *relay_of(struct reservation *r, int64_t settles_ms)
 {
-    if (!r->relay)
+    if (!r->relay) {
         r->relay = memory_zeroed(sizeof *r->relay);
+        r->relay->settles_ms = settles_ms;
+    }
     return r->relay;
 }
 
@@ -95,10 +97,10 @@ static bool is_meant(const char *of, const char *step, bool below)
     return strcmp(of, step) == 0 || (below && steppath_within(of, step));
 }
 
-static bool join_is_under_way(const struct relay *relay, const char *step, bool below)
+bool relay_is_joining(const struct reservation *r, const char *step, bool below)
 {
-    for (const struct relayed *one = relay->requests; one; one = one->next) {
-        if (one->kind == FMCALL_JOIN && is_meant(one->step, step, below))
+    for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
+        if (one->kind == FMCALL_JOIN && !one->refused && is_meant(one->step, step, below))
             return true;
     }
     return false;
@@ -107,7 +109,7 @@ static bool join_is_under_way(const struct relay *relay, const char *step, bool 
 bool relay_step_is_empty(const struct reservation *r, const char *step, bool below)
 {
     const struct relay *relay = r->relay;
-    if (!relay || !relay->complete || join_is_under_way(relay, step, below))
+    if (!relay || !relay->complete || relay_is_joining(r, step, below))
         return false;
     for (uint32_t i = 0; i < relay->tree_count; i++) {
         if (is_meant(relay->trees[i].step, step, below))
@@ -128,7 +130,7 @@ void relay_end_step(struct reservation *r, const char *step)
     struct relay *relay = r->relay;
     if (!relay)
         return;
-    relay->complete = relay->complete && !join_is_under_way(relay, step, false);
+    relay->complete = relay->complete && !relay_is_joining(r, step, false);
     for (uint32_t i = relay->tree_count; i > 0; i--) {
         if (strcmp(relay->trees[i - 1].step, step) != 0)
             continue;
@@ -137,6 +139,21 @@ void relay_end_step(struct reservation *r, const char *step)
         else
             relay->complete = false;
     }
+}
+
+void relay_end_tree(struct reservation *r, const char *step, uint16_t id)
+{
+    struct relay *relay = r->relay;
+    if (!relay)
+        return;
+    relay->complete = relay->complete && !relay_is_joining(r, step, false);
+    relay_drop_tree(relay, id);
+}
+
+void relay_doubt(struct reservation *r)
+{
+    if (r->relay)
+        r->relay->complete = false;
 }
 
 /* ---- lists ---- */
@@ -178,12 +195,12 @@ void relay_list_release(struct fmcall_steps *steps)
     *steps = (struct fmcall_steps){0};
 }
 
-void relay_learn(struct reservation *r, const struct fmcall_steps *steps)
+void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_t sent_ms)
 {
     struct relay *relay = r->relay;
     if (!relay || relay->complete || steps->skipped > 0)
         return;
-    if (relay->requests)
+    if (relay->requests || sent_ms < relay->settles_ms)
         return;
     for (uint32_t i = 0; i < relay->tree_count; i++) {
         if (relay->trees[i].before >= relay->cleanup_calls)

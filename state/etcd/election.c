@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum { TTL_MAX_S = 86400 };
 
@@ -19,11 +18,10 @@ enum { TTL_MAX_S = 86400 };
 
 json_t *etcd_look(const struct etcd *etcd)
 {
-    struct key from = key_named(etcd->prefix, "/ledger"), to;
-    const struct key seq = key_named(etcd->prefix, "/seq");
-    json_t *looks = json_pack("[o,o]", wire_range(&from, NULL, 1), wire_any(&seq, NULL));
+    json_t *looks =
+        json_pack("[o,o]", wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL));
     /* Between the names that we know. */
-    from = key_named(etcd->prefix, "/");
+    struct key from = key_named(etcd->prefix, "/"), to;
     const struct key end = key_end(&from);
     for (size_t i = 0; i <= KEY_NAMES; i++) {
         to = i < KEY_NAMES ? key_named(etcd->prefix, key_names[i]) : end;
@@ -116,12 +114,12 @@ static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *re
 }
 
 /* A prefix that was not empty is no place for a new ledger. */
-static json_t *found(const struct etcd *etcd, const struct key *ledger)
+static json_t *found(const struct etcd *etcd)
 {
     json_t *operations = json_array();
     char *value = identity_found(etcd);
     if (etcd->accepts || etcd->seen.id[0] == '\0')
-        wire_add(operations, wire_put(ledger, value, strlen(value), 0));
+        wire_add(operations, wire_put(&etcd->ledger, value, strlen(value), 0));
     free(value);
     return operations;
 }
@@ -131,16 +129,14 @@ static json_t *found(const struct etcd *etcd, const struct key *ledger)
 static struct gateway_reply post_test(struct etcd *etcd)
 {
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     /* The ledger first: for the other, etcd reads all keys. */
-    json_t *look_or_make =
-        json_pack("{s:[o,o],s:o,s:o}", "compare", wire_if_created(&ledger, NULL, 0),
-                  wire_if_created(&all, &end, 0), "success", found(etcd, &ledger), "failure",
-                  etcd_look(etcd));
+    json_t *look_or_make = json_pack(
+        "{s:[o,o],s:o,s:o}", "compare", wire_if_created(&etcd->ledger, NULL, 0),
+        wire_if_created(&all, &end, 0), "success", found(etcd), "failure", etcd_look(etcd));
     return post(etcd, "/v3/kv/txn",
                 json_pack("{s:[o],s:[{s:o}]}", "compare",
-                          wire_if_created(&ledger, NULL, REVISION_NEVER), "failure", "request_txn",
-                          look_or_make));
+                          wire_if_created(&etcd->ledger, NULL, REVISION_NEVER), "failure",
+                          "request_txn", look_or_make));
 }
 
 /* Below the prefix of another ledger, keys of this one would be records of that. What may not be
@@ -220,19 +216,17 @@ static json_t *put_own(const struct etcd *etcd)
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
     char sequence[COMMIT_TEXT_SIZE];
-    const struct key leader = key_named(etcd->prefix, "/leader");
-    const struct key seq = key_named(etcd->prefix, "/seq");
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     const bool knows = !etcd->accepts && etcd->seen.commits > 0;
     etcd_sequence(sequence, etcd->ask.lease, 0);
-    return post(etcd, "/v3/kv/txn",
-                json_pack("{s:[o,o,o*],s:[o,o],s:[o,o,o,o*]}", "compare",
-                          wire_if_created(&leader, NULL, 0), wire_if_after(&ledger, 0),
-                          knows ? wire_if_after(&seq, etcd->seen.commits - 1) : NULL, "success",
-                          wire_put(&leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
-                          wire_put(&seq, sequence, strlen(sequence), 0), "failure",
-                          wire_range(&leader, NULL, 1), wire_range(&ledger, NULL, 1),
-                          wire_any(&seq, NULL), etcd->waits ? put_own(etcd) : NULL));
+    return post(
+        etcd, "/v3/kv/txn",
+        json_pack("{s:[o,o,o*],s:[o,o],s:[o,o,o,o*]}", "compare",
+                  wire_if_created(&etcd->leader, NULL, 0), wire_if_after(&etcd->ledger, 0),
+                  knows ? wire_if_after(&etcd->seq, etcd->seen.commits - 1) : NULL, "success",
+                  wire_put(&etcd->leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
+                  wire_put(&etcd->seq, sequence, strlen(sequence), 0), "failure",
+                  wire_range(&etcd->leader, NULL, 1), wire_range(&etcd->ledger, NULL, 1),
+                  wire_any(&etcd->seq, NULL), etcd->waits ? put_own(etcd) : NULL));
 }
 
 /* False, and out unchanged: it is not there, too long, or not printable. */
@@ -406,8 +400,6 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
 static void amend(struct etcd *etcd, const json_t *range)
 {
     struct wire_kv kv;
-    const struct key leader = key_named(etcd->prefix, "/leader");
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     char *text = NULL;
     if (etcd->accepts || wire_kv(range, 0, &kv) != 1)
         return;
@@ -416,9 +408,9 @@ static void amend(struct etcd *etcd, const json_t *range)
     if (text)
         json_decref(post(etcd, "/v3/kv/txn",
                          json_pack("{s:[o,o],s:[o]}", "compare",
-                                   wire_if_created(&leader, NULL, etcd->held_revision),
-                                   wire_if_value(&ledger, kv.value), "success",
-                                   wire_put(&ledger, text, strlen(text), 0)))
+                                   wire_if_created(&etcd->leader, NULL, etcd->held_revision),
+                                   wire_if_value(&etcd->ledger, kv.value), "success",
+                                   wire_put(&etcd->ledger, text, strlen(text), 0)))
                         .body);
     free(text);
     free(kv.value);
@@ -428,15 +420,12 @@ static void amend(struct etcd *etcd, const json_t *range)
 static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
     struct wire_kv kv;
-    const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
-    const struct key seq = key_named(etcd->prefix, "/seq");
     const struct gateway_reply reply =
         post(etcd, "/v3/kv/txn",
-             json_pack("{s:[o,o,o,o]}", "success", wire_range(&leader, NULL, 1),
+             json_pack("{s:[o,o,o,o]}", "success", wire_range(&etcd->leader, NULL, 1),
                        wire_range(&brokers, &end, ETCD_STANDBYS_MAX + 1),
-                       wire_range(&ledger, NULL, 1), wire_any(&seq, NULL)));
+                       wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL)));
     const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
     if (found == 1)
@@ -450,17 +439,10 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
     return gone;
 }
 
-static int64_t now_us(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-}
-
 void etcd_answer(struct etcd *etcd)
 {
     struct etcd_answer *answer = &etcd->answer;
-    const int64_t began_us = now_us();
+    const int64_t began_us = worker_now_us();
     *answer = (struct etcd_answer){.answer.question = etcd->ask.question};
     struct gateway_reply reply = {0};
     if (etcd->ask.question == LEADER_TEST) {
@@ -476,7 +458,7 @@ void etcd_answer(struct etcd *etcd)
     }
     answer->answer.sent_ms = reply.sent_ms;
     (void)snprintf(answer->member, sizeof answer->member, "%s", reply.asked);
-    answer->took_us = now_us() - began_us;
+    answer->took_us = worker_now_us() - began_us;
     if (answer->answer.outcome == LEADER_OK && answer->answer.holder == etcd->ask.lease) {
         etcd->held = answer->answer.holder;
         etcd->held_revision = answer->answer.holder_revision;

@@ -4,12 +4,12 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "state/plainjson.h"
+#include "state/worker.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 enum {
     LOGIN_ANSWER_MAX = 64 * 1024,
@@ -18,13 +18,6 @@ enum {
     HTTP_UNAUTHORIZED = 401,
     RPC_UNAUTHENTICATED = 16, /* grpc's number, as those in refusals */
 };
-
-int64_t gateway_now_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- one request ---- */
 
@@ -190,7 +183,7 @@ static bool ask(struct gateway *gateway, const struct gateway_request *request, 
                 struct gateway_reply *reply)
 {
     long status = 0;
-    *reply = (struct gateway_reply){.end = GATEWAY_UNKNOWN, .sent_ms = gateway_now_ms()};
+    *reply = (struct gateway_reply){.end = GATEWAY_UNKNOWN, .sent_ms = worker_now_us() / 1000};
     reply->asked = gateway->access->endpoints[gateway->at];
     const CURLcode code = perform(gateway, request, login);
     (void)curl_easy_getinfo(gateway->easy, CURLINFO_RESPONSE_CODE, &status);

@@ -68,6 +68,3 @@ struct gateway_request {
 /* One try at one member. After GATEWAY_UNKNOWN the next request goes to the next member. Where a
  * login is needed, it is made first, and once more when etcd no longer knows it. */
 struct gateway_reply gateway_post(struct gateway *gateway, const struct gateway_request *request);
-
-/* Milliseconds of CLOCK_BOOTTIME. */
-int64_t gateway_now_ms(void);

@@ -40,7 +40,7 @@ int leading_read(struct leading *leading, const char *path, json_t *request, jso
     struct gateway_reply reply = {0};
     *body = NULL;
     if (leading_is_copy(leading))
-        atomic_store(&leading->deadline_ms, gateway_now_ms() + COPY_TIMEOUT_MS);
+        atomic_store(&leading->deadline_ms, worker_now_us() / 1000 + COPY_TIMEOUT_MS);
     int code = leading_retry(leading, path, request, PAGE_ANSWER_MAX, &reply, err);
     if (code < 0)
         return code;
@@ -80,17 +80,16 @@ static int check_identity(struct leading *leading, const json_t *body, struct er
 static int look_once(struct leading *leading, struct error *err)
 {
     const char *prefix = leading->etcd->prefix;
-    const struct key leader = key_named(prefix, "/leader");
     const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
     json_t *guard = json_array(), *looks = etcd_look(leading->etcd);
     if (!leading_is_copy(leading))
-        wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
+        wire_add(guard, wire_if_created(&leading->etcd->leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
         wire_add(looks, wire_range(&key, NULL, 1));
     }
     wire_add(looks, wire_any(&redo, &redo_end));
-    wire_add(looks, wire_any(&leader, NULL));
+    wire_add(looks, wire_any(&leading->etcd->leader, NULL));
     int code = leading_read(leading, "/v3/kv/txn",
                             json_pack("{s:o,s:o}", "compare", guard, "success", looks),
                             &leading->page.body, err);

@@ -41,7 +41,7 @@ static unsigned vnis_asked(const struct sim *sim, const struct request *request)
 
 static void hwcoll_is_told_right(struct sim *sim, const struct entry *e, const struct told *told)
 {
-    if (told->hwcoll == HWCOLL_WANTED || told->hwcoll != e->saved_hwcoll)
+    if ((told->hwcoll == HWCOLL_WANTED && !e->relayed) || told->hwcoll != e->saved_hwcoll)
         sim_fail(sim, "I7", "number %llu: told hwcoll %s, saved %s", n(e->number),
                  hwcoll_state_word(told->hwcoll), hwcoll_state_word(e->saved_hwcoll));
     if (told->hwcoll == HWCOLL_RESERVED && !told->token[0])
@@ -62,8 +62,8 @@ static void has_what_is_told(struct sim *sim, const struct entry *e, const struc
 static void keys_are_told_right(struct sim *sim, const struct entry *e, const struct told *told,
                                 enum interconnect_kind interconnect)
 {
-    bool has = interconnect == INTERCONNECT_OMNIPATH;
-    if ((told->key[0] != '\0') != has || (told->pkey != 0) != has || told->pkey != e->pkey)
+    bool has_pkey = interconnect == INTERCONNECT_OMNIPATH, has = has_pkey || e->relayed;
+    if ((told->key[0] != '\0') != has || (told->pkey != 0) != has_pkey || told->pkey != e->pkey)
         sim_fail(sim, "S4", "number %llu: told partition key %u and %s key", n(e->number),
                  told->pkey, told->key[0] ? "a" : "no");
     if (e->key[0] && strcmp(e->key, told->key) != 0)
@@ -285,6 +285,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         sim_fail(sim, "answers", "a claim was answered: %s", answer_word(told->kind));
     else if (request->kind == REQUEST_LAUNCH)
         launch_is_answered(sim, request, told);
+    else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
+        joins_given(sim, request, told);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)

@@ -132,8 +132,9 @@ static void gone_saved(struct sim *sim, uint64_t number)
 {
     forget_pending(&sim->asks, number);
     for (size_t i = 0; i < sim->edge.call_count; i++)
-        if (sim->edge.calls[i].cleanup && sim->edge.calls[i].number == number)
-            sim_fail(sim, "calls", "number %llu is gone, and a call that cleans up is under way",
+        if ((sim->edge.calls[i].cleanup || sim->edge.calls[i].relayed) &&
+            sim->edge.calls[i].number == number)
+            sim_fail(sim, "calls", "number %llu is gone, and a call with its token is under way",
                      n(number));
 }
 
@@ -186,6 +187,8 @@ static void steps_answered(struct sim *sim, const struct request *request, const
         told->kind != ANSWER_GIVEN_UP && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a look at the steps of %s was answered: %s",
                  rm_job_name(request->job), answer_word(told->kind));
+    if (told->kind == ANSWER_STEPS)
+        joins_shown(sim, request, told);
     /* What was found again, after the fabric manager said that it was gone, has an older number. */
     const struct reservation_record *saved = disk_find(&sim->disk, told->number);
     bool found = saved && saved->origin == ORIGIN_FOUND;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CROWD = 40, LATE_MS = 90000 };
+enum { CROWD = 40, LATE_MS = 90000, JOIN_CHANCE = 800 };
 
 void bearer_init(struct sim *sim)
 {
@@ -53,10 +53,13 @@ static bool was_asked(const struct sim *sim, uint64_t number, int step)
 static void make_tree(struct sim *sim, struct bearer *b, uint64_t number, int step)
 {
     const struct entry *e = model_entry(&sim->model, number);
-    if (!e || !e->token[0] ||
+    if (!e || (!e->token[0] && !e->relayed) ||
         (was_asked(sim, number, step) && !fault_happens(&sim->faults, FAULT_STEP_LIVES, &b->rng)))
         return;
-    fabric_make_tree(sim, e->token, step);
+    if (e->relayed)
+        joins_begin(sim, b->job, number, step);
+    else
+        fabric_make_tree(sim, e->token, step);
 }
 
 /* ---- asking ---- */
@@ -164,8 +167,13 @@ static void act(struct sim *sim, void *what, uint64_t number)
 void bearer_begins(struct sim *sim, struct job *job, const struct told *told)
 {
     struct bearer *b = bearer_of(sim, job);
-    bool can_have_trees = told->token[0] != 0;
-    if (!rng_chance(&b->rng, can_have_trees ? sim->profile.bearers : sim->profile.bearers / 8))
+    const struct entry *e = model_entry(&sim->model, told->number);
+    uint32_t chance = sim->profile.bearers;
+    if (e && e->relayed)
+        chance = chance > JOIN_CHANCE ? chance : JOIN_CHANCE;
+    else if (!told->token[0])
+        chance /= 8;
+    if (!rng_chance(&b->rng, chance))
         return;
     uint32_t acts = 1 + rng_below(&b->rng, 24);
     for (uint32_t i = 0; i < acts; i++)

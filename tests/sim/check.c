@@ -229,6 +229,7 @@ void check_quiet(struct sim *sim)
     events_are_kept(sim);
     view_is_that_of_replay(sim);
     asks_check_quiet(sim);
+    joins_check_quiet(sim);
 }
 
 void check_empty(struct sim *sim)

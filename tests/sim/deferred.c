@@ -11,9 +11,13 @@ static void copy_steps(struct told *told, const struct fmcall_steps *steps)
 {
     for (size_t i = 0; i < steps->count; i++) {
         int step = steps_find(steps->steps[i].step);
-        assert(step >= 0 && steps->steps[i].tree_count <= STEP_TREES);
-        memcpy(told->trees[step], steps->steps[i].trees,
-               steps->steps[i].tree_count * sizeof told->trees[step][0]);
+        size_t count = steps->steps[i].tree_count;
+        assert(step >= 0);
+        if (count > STEP_TREES) { /* some of what the core remembers have just gone */
+            count = STEP_TREES;
+            told->more_trees = true;
+        }
+        memcpy(told->trees[step], steps->steps[i].trees, count * sizeof told->trees[step][0]);
     }
 }
 
@@ -23,6 +27,8 @@ static void copy_answer(struct told *told, const struct answer *answer)
     told->kind = answer->kind;
     if (answer->steps)
         copy_steps(told, answer->steps);
+    if (answer->tree)
+        told->tree = answer->tree->id;
     if (answer->reservation) {
         const struct reservation *r = answer->reservation;
         told->number = r->number;

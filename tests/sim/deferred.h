@@ -9,7 +9,7 @@
 /* A word of the core, copied out of its effect, that waits until the batch it was built on is
  * durable (effect.h, "save before speaking"). */
 
-enum { TOLD_TOKEN_MAX = 31 }; /* the tokens of the modelled fabric manager are short */
+enum { TOLD_TOKEN_MAX = JOB_KEY_LENGTH }; /* the tokens of the modelled fabric manager are short */
 
 struct told { /* what an answer says */
     uint64_t ticket;
@@ -24,6 +24,8 @@ struct told { /* what an answer says */
     char key[JOB_KEY_LENGTH + 1];      /* "": none */
     char token[TOLD_TOKEN_MAX + 1];    /* "": none */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
+    bool more_trees;                   /* … than there is room for */
+    uint16_t tree;                     /* JOINED */
 };
 
 struct word {

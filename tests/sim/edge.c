@@ -14,6 +14,7 @@ enum {
     TIMER_LATE_MAX_MS = 150,
     TICKS_AT_ONCE_MAX = 1000,  /* at one moment of virtual time: more than a sync has lots */
     SYNC_TAKES_MAX_MS = 60000, /* all of whose lots may come late */
+    JOIN_TAKES_MAX_MS = 4000,  /* libfabric waits 5 s */
     CALLS_AT_ONCE_MAX = 20000,
     TICKS_IN_WINDOW_MAX = 20000, /* in WINDOW_MS of it */
     WINDOW_MS = 10000,
@@ -112,6 +113,10 @@ static void intent_is_saved(struct sim *sim, const struct word *word)
         asks_leaves(sim, word);
         return;
     }
+    if (fmcall_is_relayed(word->u.call.kind)) {
+        joins_leaves(sim, word);
+        return;
+    }
     const struct reservation_record *saved = disk_find(&sim->disk, word->u.call.number);
     if (word->u.call.kind == FMCALL_RESERVE && (!saved || saved->fm_side == FM_SIDE_NOTHING))
         sim_fail(sim, "intent", "the fabric manager is asked for %s, and no record on disk says so",
@@ -198,8 +203,10 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
         sim_fail(sim, "calls", "%s of %s while the link is %s", fmcall_kind_word(word->u.call.kind),
                  word->u.call.name, link_state_word(status.link));
     bool cleanup = fmcall_is_cleanup(word->u.call.kind);
-    for (size_t i = 0; i < edge->call_count; i++) /* cleaning up goes on beside the others, */
-        if (strcmp(edge->calls[i].name, word->u.call.name) == 0 &&
+    bool relayed = fmcall_is_relayed(word->u.call.kind);
+    for (size_t i = 0; i < edge->call_count; i++)  /* cleaning up goes on beside the others, */
+        if (!relayed && !edge->calls[i].relayed && /* and so do joins, */
+            strcmp(edge->calls[i].name, word->u.call.name) == 0 &&
             edge->calls[i].cleanup == cleanup && /* and by several lives, each for itself */
             (!cleanup || edge->calls[i].number == word->u.call.number))
             sim_fail(sim, "calls", "two calls for %s under way", word->u.call.name);
@@ -218,6 +225,7 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
     edge->calls[edge->call_count].id = word->u.call.id;
     edge->calls[edge->call_count].number = word->u.call.number;
     edge->calls[edge->call_count].cleanup = cleanup;
+    edge->calls[edge->call_count].relayed = relayed;
     strcpy(edge->calls[edge->call_count++].name, word->u.call.name);
 }
 
@@ -327,6 +335,7 @@ static void settle_step(struct sim *sim)
 static void step_of(struct sim *sim, struct core_event *event, const struct request *request)
 {
     asks_step_begins(sim, request);
+    joins_arrive(sim, request);
     sim->edge.suspect = admin_sees(sim, ALARM_OLD_LEDGER, NULL);
     sim->rewind.suspect = sim->disk.facts.suspect && sim->rewind.done;
     event->now_ms = core_time(sim);
@@ -500,10 +509,22 @@ static bool awaits_outcome(const struct request *request)
 
 static int64_t due_of(const struct sim *sim, const struct request *request)
 {
+    const bool relayed = request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE;
     int64_t wait_ms = awaits_outcome(request)         ? sim->config.reserve_timeout_ms
                       : request->kind == REQUEST_SYNC ? SYNC_TAKES_MAX_MS
+                      : relayed                       ? JOIN_TAKES_MAX_MS
                                                       : request->cleanup.wait_ms;
     return wait_ms > 0 ? sim->now_ms + wait_ms + TIMER_LATE_MAX_MS : 0;
+}
+
+/* What its tasks need is there at once, whatever the fabric manager says. */
+static bool is_relayed(const struct sim *sim, const struct request *request)
+{
+    const struct job *job = request->job;
+    const struct reservation *r =
+        job && sim->edge.core ? core_find(sim->edge.core, rm_cluster_name(sim, job), job->id)
+                              : NULL;
+    return r && r->state == JOB_ACTIVE && reservation_relayed(r) && r->wish != WISH_REQUIRED;
 }
 
 bool edge_receive(struct sim *sim, struct request *request)
@@ -530,6 +551,9 @@ bool edge_receive(struct sim *sim, struct request *request)
     if (request->kind == REQUEST_RESERVE && request->job)
         request->job->named = false; /* it asks for another one: what it had is over */
     step_of(sim, &event, request);
+    if (request->kind == REQUEST_RESERVE && !request->answered && is_relayed(sim, request))
+        sim_fail(sim, "F18", "the answer to a reserve of %s waits, and it is relayed",
+                 rm_job_name(request->job));
     bool nobody_to_ask = before.link == LINK_DOWN || !sim->config.fm_present;
     if (awaits_outcome(request) && nobody_to_ask && !request->answered)
         sim_fail(sim, "F20", "the answer to a %s of %s waits, and the link is down",
@@ -633,6 +657,9 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
     event.u.call.words = outcome == FM_OK ? NULL : fmcall_outcome_word(event.u.call.outcome);
     struct shown_steps shown;
     show_steps(call, &shown);
+    struct fmcall_tree tree = {(uint16_t)call->tree, "00:00:00:00:00:01"};
+    event.u.call.tree = outcome == FM_OK && call->kind == FMCALL_JOIN ? &tree : NULL;
+    joins_done(sim, call, event.u.call.outcome);
     event.u.call.steps = outcome == FM_OK && call->kind == FMCALL_STEPS ? &shown.steps : NULL;
     sim->result.outcomes[outcome]++;
     sim_trace(sim, "fm: %s %s: %s", fmcall_kind_word(call->kind), call->name,

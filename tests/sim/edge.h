@@ -27,6 +27,7 @@ struct edge {
     struct {
         uint64_t id, number;
         bool cleanup; /* after a step */
+        bool relayed;
         char name[FM_NAME_MAX + 1];
     } * calls; /* that the core knows to be under way */
     size_t call_count, call_room;

@@ -500,9 +500,15 @@ static enum fmcall_outcome act(struct sim *sim, struct wire_call *call)
         return end_step(sim, call);
     case FMCALL_END_TREE:
         return end_tree(sim, call);
-    case FMCALL_NONE:
-    case FMCALL_JOIN: /* no job of the simulator is relayed yet */
+    case FMCALL_JOIN:
     case FMCALL_LEAVE:
+        object = fabric_opened_by(&sim->fabric, call->shown);
+        if (!object)
+            return no_object(sim, call);
+        if (call->kind == FMCALL_LEAVE && !is_open(sim, object, call, TOKEN_ENDS_TREES))
+            return FM_REFUSED;
+        return joins_act(sim, call, &sim->fabric.objects[object - sim->fabric.objects]);
+    case FMCALL_NONE:
         break;
     }
     return FM_GONE;
@@ -513,7 +519,7 @@ enum fmcall_outcome fabric_act(struct sim *sim, struct wire_call *call)
     enum fmcall_outcome outcome =
         gateway_hides(sim, call) ? gateway_hidden(sim, call) : act(sim, call);
     char tree[8] = "";
-    if (call->kind == FMCALL_END_TREE)
+    if (call->kind == FMCALL_END_TREE || fmcall_is_relayed(call->kind))
         snprintf(tree, sizeof tree, " %u", call->tree);
     sim_trace(sim, "fm: acts: %s %s%s%s%s%s -> %s", fmcall_kind_word(call->kind), call->name,
               call->step[0] ? " " : "", call->step, tree,

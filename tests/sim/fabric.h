@@ -42,6 +42,7 @@ struct object {
                         not there: nobody asked for it */
     const struct job *forgotten_by;    /* … our ledger, which went back: of this job */
     uint16_t trees[STEPS][STEP_TREES]; /* 0: none */
+    int64_t busy_ms;                   /* until then it makes no trees: 409 */
 };
 
 struct fabric {
@@ -59,6 +60,11 @@ struct fabric {
     struct {
         uint64_t number; /* of the reservation */
         int step;
+        /* Of one that a relayed job asked for (joins.h): the core has been told that it is there,
+         * or that it has ended; in which process; a request has got it; its job wants it deleted;
+         * a call for that has left. late: of a broker that led no longer. */
+        bool known, ended, given, asked, leaving, late;
+        uint64_t process;
     } owners[FMCALL_TREES]; /* of the trees ever made */
     uint16_t last_tree;
     struct rng rng;

@@ -237,6 +237,36 @@ mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
             (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
 
+# Of relayed jobs (B9); what core/relay really had comes last.
+mcast_mistake(tree-for-two 100 core/relay/join.c
+    [[free(w);
+    end_request(core, r, one);]] [[free(w);]])
+mcast_mistake(join-is-never-given-up 300 core/relay/join.c
+    [[        give_up(core, r, one);]] [[        one->give_up_ms += 60000;]])
+mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
+    [[        delete_unused(core, r, one);]] [[        end_request(core, r, one);]])
+mcast_mistake(join-with-the-key 100 core/relay/join.c
+    [[about.token = r->token;]] [[about.token = r->key;]])
+mcast_mistake(joining-step-is-empty 100 core/relay/trees.c
+    [[!relay->complete || relay_is_joining(r, step, below))]] [[!relay->complete)]])
+mcast_mistake(trees-are-not-counted 100 core/relay/join.c
+    [[relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)]] [[false)]])
+mcast_mistake(released-job-joins 100 core/relay/join.c
+    [[return "01: the job is over";]] [[return NULL;]])
+mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
+    [[core->config.reserve_timeout_ms : core->config.relay_timeout_ms;]]
+    [[core->config.reserve_timeout_ms : INT64_MAX / 4;]])
+mcast_mistake(given-up-join-begins-anew 300 core/relay/join.c
+    [[if (one->waiters || one->kind == FMCALL_LEAVE) {]] [[if (true) {]])
+mcast_mistake(tree-that-went-is-given 300 core/relay/join.c
+    [[if (one->made && !relay_find_tree(r->relay, one->tree))]] [[if (false)]])
+mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
+    [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
+mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
+    [[r->op->asked = r->op->unsure;]] [[;]] 1400)
+mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
+    [[(!relayed || rec->wish == WISH_REQUIRED) &&]] [[!relayed &&]])
+
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])

@@ -11,6 +11,7 @@
 /* How long after its time a VNI may still be quarantined: until the timer has looked. */
 enum {
     HOLD_LATE_MS = 500,
+    TIMER_LATE_MS = 500,
     JUST_RESERVED = 1, /* nobody has asked for it since */
 };
 
@@ -263,6 +264,16 @@ static uint64_t last_number(const struct model *model)
     return model->entries[model->count - 1]->number;
 }
 
+/* B9: by what the configuration says when it is asked for, and only where there may be trees. */
+static void is_relayed_rightly(struct sim *sim, const struct entry *e,
+                               const struct reservation_record *r)
+{
+    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+        if (strcmp(sim->config.clusters[i].name, r->cluster) == 0 &&
+            e->relayed != (sim->config.clusters[i].relay && r->hwcoll == HWCOLL_WANTED))
+            sim_fail(sim, "B9", "number %llu is %srelayed", n(e->number), e->relayed ? "" : "not ");
+}
+
 static struct entry *born(struct sim *sim, const struct reservation_record *r, uint64_t batch)
 {
     struct model *model = &sim->model;
@@ -283,6 +294,10 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->born_batch = batch;
     e->event_hwcoll = r->hwcoll;
     e->pkey = r->pkey;
+    e->relayed = r->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(r->key);
+    e->wanted_ms = sim->now_ms;
+    e->process = sim->edge.process;
+    is_relayed_rightly(sim, e, r);
     vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only quarantined */
     pkey_is_free(sim, e);
     if (r->state == JOB_ACTIVE)
@@ -380,6 +395,8 @@ static void reservation_saved(struct sim *sim, const struct reservation_record *
         released_by_lists(sim, r);
     e->saved_hwcoll = r->hwcoll;
     e->launched = r->launched != 0;
+    if (e->relayed && r->hwcoll == HWCOLL_RESERVED) /* as good as told: its joins need it */
+        snprintf(e->token, sizeof e->token, "%s", secret_expose(r->token));
 }
 
 static void gone_saved(struct sim *sim, uint64_t number, uint64_t batch)
@@ -505,6 +522,14 @@ static void still_has(struct sim *sim, const struct entry *e, const struct reser
     if (r->vni_count != e->vni_count ||
         memcmp(r->vnis, e->vnis, e->vni_count * sizeof *e->vnis) != 0)
         sim_fail(sim, "I2", "number %llu has other VNIs than its job was told", n(e->number));
+}
+
+static void hwcoll_is_known(struct sim *sim, const struct entry *e, const struct reservation *r)
+{
+    if (r->hwcoll == HWCOLL_WANTED &&
+        sim->now_ms > e->wanted_ms + sim->config.relay_timeout_ms + TIMER_LATE_MS)
+        sim_fail(sim, "F21", "number %llu: its reserve has been tried for %lld ms", n(e->number),
+                 (long long)(sim->now_ms - e->wanted_ms));
     if (r->hwcoll != e->told_hwcoll && r->hwcoll != e->event_hwcoll)
         sim_fail(sim, "I7", "number %llu: hwcoll was told %s and is %s, no event says so",
                  n(e->number), hwcoll_state_word(e->told_hwcoll), hwcoll_state_word(r->hwcoll));
@@ -520,8 +545,11 @@ void model_check(struct sim *sim)
     for (size_t i = 0; i < sim->rm.job_count; i++) {
         const struct job *job = sim->rm.jobs[i];
         const struct entry *e = model_protects(job) ? find(&sim->model, job->told_number) : NULL;
-        if (e)
-            still_has(sim, e, in_core(sim, job));
+        if (!e)
+            continue;
+        still_has(sim, e, in_core(sim, job));
+        if (!sim->result.failed)
+            hwcoll_is_known(sim, e, in_core(sim, job));
     }
 }
 
@@ -565,6 +593,8 @@ void model_died(struct sim *sim, uint64_t durable)
         if (saved) {
             e->saved_hwcoll = e->event_hwcoll = saved->hwcoll;
             fewer_vnis_known(e, saved);
+            if (e->relayed && saved->hwcoll == HWCOLL_WANTED)
+                e->token[0] = '\0';
         }
     }
     model->count = kept;
@@ -581,6 +611,7 @@ void model_restarted(struct sim *sim)
     for (size_t at = 0; at < sim->model.count; at++) {
         struct entry *e = sim->model.entries[at];
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);
+        e->wanted_ms = sim->now_ms;
         if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
             model_unsure(sim, e->number);
         bool rests = saved && saved->state == JOB_RELEASING && saved->vni_count > 0;
@@ -614,6 +645,8 @@ static void as_it_was(struct entry *e, const struct reservation_record *saved)
     e->saved_hwcoll = e->event_hwcoll = e->told_hwcoll = saved->hwcoll;
     if (releasing && saved->vni_count < e->vni_count)
         e->back_batch = e->given_batch = 1;
+    if (e->relayed && saved->hwcoll == HWCOLL_WANTED)
+        e->token[0] = '\0';
     e->launched = e->document = saved->launched != 0;
     e->reported_batch = 0;
     if (saved->pkey == 0)
@@ -623,6 +656,8 @@ static void as_it_was(struct entry *e, const struct reservation_record *saved)
 static bool keeps_word(const struct entry *e, const struct reservation_record *saved)
 {
     const char *token = secret_none(saved->token) ? "" : secret_expose(saved->token);
+    if (e->relayed && saved->hwcoll == HWCOLL_WANTED)
+        return true;
     return saved->hwcoll != HWCOLL_WANTED && strcmp(token, e->token) == 0;
 }
 

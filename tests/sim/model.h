@@ -33,6 +33,12 @@ struct entry { /* one reservation number that was ever durable, or is about to b
 
     bool regranted; /* more than once: which life a node speaks of cannot be told */
 
+    bool relayed;      /* its tasks join through the broker, with its key */
+    int64_t wanted_ms; /* … since then its reserve is tried, in this process of the broker */
+    uint64_t process;  /* that it was made in: all of its trees are known there, */
+    bool trees_unsure; /* … but for a join or leave of which nothing is known, or after a cleanup */
+    int64_t refused_ms; /* when the fabric manager last said no to a join or leave of it */
+
     bool told;                      /* a client was told of it: its VNIs are in somebody's hands */
     char token[TOLD_TOKEN_MAX + 1]; /* … and this token of its multicast addresses; "": none */
     uint8_t told_hwcoll;            /* as it was last told */

@@ -71,6 +71,18 @@ static void draw_interconnects(struct profile *p)
     omnipath->pkey_hold_ms = PICK(&rng, 0, 1000, 5000);
 }
 
+/* Whose jobs are relayed. A reload may change it. */
+static void draw_relays(struct profile *p)
+{
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "relays", 0);
+    p->relays = rng_chance(&rng, 350);
+    p->config.relay_timeout_ms = PICK(&rng, 2000, 8200, 20000, 60000);
+    for (uint32_t i = 0; i < p->config.cluster_count; i++)
+        p->config.clusters[i].relay = p->relays && rng_chance(&rng, 750);
+    strcpy(p->config.relay_url, "https://mcastd:7471");
+}
+
 static void draw_floods(struct profile *p)
 {
     struct rng rng;
@@ -177,6 +189,7 @@ void profile_draw(struct profile *p)
     draw_cleanups(p);
     draw_interconnects(p);
     draw_floods(p);
+    draw_relays(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);
@@ -219,5 +232,7 @@ void profile_draw(struct profile *p)
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
                   4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;
+    if (p->relays)
+        p->quiet_ms += 4 * config->relay_timeout_ms;
     draw_brokers(p);
 }

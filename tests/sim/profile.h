@@ -32,6 +32,7 @@ struct profile {
     uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
     uint32_t others;   /* in a thousand jobs: not on Slingshot */
     uint32_t floods;   /* in a thousand jobs: which one user starts and cancels, over and over */
+    bool relays;       /* some clusters' jobs are relayed */
     uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
     bool token_dies;              /* there it is unknown with its job, instead of the job */

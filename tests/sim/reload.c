@@ -61,8 +61,11 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
     cluster->jobpoll = sim->profile.silent[which] || rng_chance(rng, 500);
-    sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s", cluster->name,
-              cluster->budget, cluster->jobpoll ? "and is to be asked" : "and not to be asked");
+    if (sim->profile.relays)
+        cluster->relay = !cluster->relay;
+    sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s%s", cluster->name,
+              cluster->budget, cluster->jobpoll ? "and is to be asked" : "and not to be asked",
+              cluster->relay ? ", and is to be relayed" : "");
 }
 
 /* Another order of the URLs, or one of them only: the one in use may go. */

@@ -129,8 +129,8 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve",           "release", "sync",        "node report", "fence",  "cleanup",
-        "look at the steps", "boot",    "accept-loss", "claim",       "launch", "sum"};
+        "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
+        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave"};
     return words[request->kind];
 }
 
@@ -195,7 +195,8 @@ static void arrive(struct sim *sim, void *what, uint64_t lost)
 
 static struct rng *prng_of(struct sim *sim, const struct request *request)
 {
-    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS)
+    if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS ||
+        request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         return bearer_dice(sim, request->job);
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
@@ -301,6 +302,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
         bearer_event(sim, request, event);
+        break;
+    case REQUEST_JOIN:
+    case REQUEST_LEAVE:
+        joins_event(sim, request, event);
         break;
     case REQUEST_ACCEPT_LOSS:
     case REQUEST_CLAIM:
@@ -556,6 +561,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         launch_answered(sim, request);
     else if (request->kind == REQUEST_SUM)
         sums_answered(sim, request);
+    else if (request->kind == REQUEST_JOIN)
+        joins_answered(sim, request);
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);

@@ -4,6 +4,7 @@
 #include "core/core.h"
 #include "tests/sim/bearer.h"
 #include "tests/sim/jobpoll.h"
+#include "tests/sim/joins.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
 #include "tests/sim/sums.h"
@@ -76,6 +77,8 @@ enum request_kind {
     REQUEST_CLAIM,
     REQUEST_LAUNCH, /* for a launch document, later than the reserve */
     REQUEST_SUM,    /* of many nodes */
+    REQUEST_JOIN,   /* of a task */
+    REQUEST_LEAVE,
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -97,6 +100,7 @@ struct request { /* one message; a duplicate is another one */
     struct host_report report;
     struct sum sum;               /* SUM */
     struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
+    struct join_wish join;        /* JOIN, LEAVE */
     uint64_t trees;               /* CLEANUP: those made when it reached the broker */
     char key[JOB_KEY_LENGTH + 1]; /* RESERVE: that its edge drew */
     char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */

@@ -176,6 +176,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     rewind_release(&sim);
     fabric_release(&sim);
     asks_release(&sim);
+    joins_release(&sim);
     model_release(&sim);
     disk_release(&sim.disk);
     queue_release(&sim.queue);

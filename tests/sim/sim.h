@@ -14,6 +14,7 @@
 #include "tests/sim/fabric.h"
 #include "tests/sim/fault.h"
 #include "tests/sim/gateway.h"
+#include "tests/sim/joins.h"
 #include "tests/sim/journal.h"
 #include "tests/sim/profile.h"
 #include "tests/sim/queue.h"
@@ -39,7 +40,7 @@ struct sim_result {
     char invariant[16]; /* "I1" … */
     char words[400];
     uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
-        trees, documents, sums;
+        trees, documents, sums, joined, join_laters, join_denials, shown_from_memory;
     uint64_t answers[32];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
@@ -72,6 +73,7 @@ struct sim {
     struct bearers bearers;
     struct model model;
     struct asks asks;
+    struct joins joins;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };

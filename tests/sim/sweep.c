@@ -66,6 +66,10 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->over_share += one->over_share;
     sum->trees += one->trees;
     sum->documents += one->documents;
+    sum->joined += one->joined;
+    sum->join_laters += one->join_laters;
+    sum->join_denials += one->join_denials;
+    sum->shown_from_memory += one->shown_from_memory;
     sum->sums += one->sums;
     sum->virtual_ms += one->virtual_ms;
     for (size_t i = 0; i < sizeof sum->answers / sizeof *sum->answers; i++)

@@ -169,8 +169,10 @@ static struct wire_call *call_of(struct sim *sim, const struct word *word)
 void wire_late(struct sim *sim, const struct word *word, int64_t pause_ms)
 {
     struct wire_call *call = call_of(sim, word);
-    model_asked_fm(sim, call->number);
-    model_unsure(sim, call->number);
+    if (!fmcall_is_relayed(call->kind)) {
+        model_asked_fm(sim, call->number);
+        model_unsure(sim, call->number);
+    }
     call->number = 0;
     call->in_hand = call->ended = true;
     call->references = 1;
@@ -183,9 +185,10 @@ void wire_send(struct sim *sim, const struct word *word)
 {
     struct wire_call *call = call_of(sim, word);
     struct rng rng;
-    bool cleanup = fmcall_is_cleanup(call->kind);
+    bool relayed = fmcall_is_relayed(call->kind);
+    bool cleanup = fmcall_is_cleanup(call->kind) || relayed;
     rng_init_for(&rng, sim->profile.seed, cleanup ? fmcall_kind_word(call->kind) : call->name,
-                 sim->now_ms);
+                 sim->now_ms + (relayed ? (int64_t)call->id << 44 : 0));
     struct journey j = travel(sim, &rng, call->door);
     if (cleanup)
         cleanup_trouble(sim, &rng, &j);

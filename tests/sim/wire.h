@@ -30,9 +30,10 @@ struct wire_call {
     uint32_t addresses;
     uint64_t number;
     bool unwanted;                     /* when it left, no reserve of that name waited */
-    char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE */
-    unsigned tree;                     /* END_TREE */
-    char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up: the token; "": the login */
+    char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE, JOIN */
+    unsigned tree;                     /* END_TREE, LEAVE; JOIN: that was made */
+    char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up, or is relayed: the token; "": the
+                                          login */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS: what there was when it was acted on */
     int64_t act_ms;                    /* INT64_MAX: never */
     enum fmcall_outcome forced;        /* 0: what came of acting */

@@ -179,20 +179,25 @@ void members_link_cut(struct ha_context *context)
     ha_go_on_for(context, 500, 4000);
 }
 
+/* What the leader has sent its host may send again when the cut ends, unless it
+ * was told that it must not: another broker may lead by then (F21). */
 void fabric_manager_cut(struct ha_context *context)
 {
     struct network *network = network_of(context);
     const unsigned leader = ha_leader(context);
+    const struct ha_wish wish = ha_wish_of(context, leader);
 
     if (!network)
         return;
     network_cut(network, UNITS_HOST(leader), UNITS_FM_HOST, 1 + ha_dice(context, 3));
     ha_go_on_for(context, 200, 3000);
-    if (ha_dice(context, 2))
+    if (ha_dice(context, 2)) {
         units_kill(&context->units, leader);
+        ha_await_another(context, wish);
+    }
     ha_go_on(context);
     network_heal(network);
-    ha_go_on(context);
+    ha_go_on_for(context, 100, 3500);
 }
 
 /* The broker and the member that lead are on one side, two and two on the other; the fabric manager

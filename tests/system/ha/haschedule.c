@@ -362,7 +362,9 @@ static bool is_disarmed(void *arg)
 
     (void)etcd_call(arg, "/v3/maintenance/alarm", "{\"action\":\"GET\"}", &reply);
     json_array_foreach(json_object_get(reply.json, "alarms"), i, alarm)
+    {
         alarm_is(arg, "DEACTIVATE", json_string_value(json_object_get(alarm, "memberID")));
+    }
     plainhttp_reply_release(&reply);
     return !is_full(arg);
 }

@@ -133,6 +133,26 @@ static void job__that_is_too_small_is_not_relayed(void **state)
     assert_true(secret_none(driver_job(d, "a")->key));
 }
 
+static void job__that_requires_addresses_does_not_wait_for_the_link(void **state)
+{
+    struct driver *d = *state;
+    driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
+    struct reserve_request request = driver_request("b", 128);
+    request.key = secret_of(KEY);
+    request.wish = WISH_REQUIRED;
+    driver_reserve(d, request);
+    assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
+}
+
+/* B11: what has its name at the fabric manager is another's. */
+static void reserve__that_reached_none_is_not_released(void **state)
+{
+    struct driver *d = *state;
+    driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
+    driver_release(d, "a");
+    assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
+}
+
 /* It goes on for relay_timeout, through a link that was lost. */
 static void reserve__outlives_the_link(void **state)
 {
@@ -307,6 +327,25 @@ static void join__that_stays_busy_ends(void **state)
     assert_int_equal(driver_count(d, EFFECT_CALL), 1);
 }
 
+/* Else the second request would begin anew, and so on for ever. */
+static void join__given_up_between_two_requests_is_denied_to_the_second(void **state)
+{
+    struct driver *d = *state;
+    d->config.relay_timeout_ms = 4050;
+    driver_configure(d);
+    reserved_job(d);
+    join(d);
+    driver_done(d, driver_call(d, FMCALL_JOIN), FM_EXISTS, NULL);
+    driver_tick(d, 4000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    driver_done(d, driver_call(d, FMCALL_JOIN), FM_EXISTS, NULL);
+    driver_tick(d, 50);
+    join(d);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    join(d);
+    assert_null(driver_answer(d)); /* another one */
+}
+
 static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
 {
     struct driver *d = *state;
@@ -348,6 +387,22 @@ static void join__under_way_ends_with_its_job(void **state)
     assert_non_null(driver_job(d, "a")); /* the call may say something of it */
     join_done(d, call, 77);
     assert_null(driver_job(d, "a"));
+}
+
+/* Nothing keeps the job's reservation: it is gone in the step that releases it. */
+static void join__that_waits_is_answered_when_its_job_is_gone(void **state)
+{
+    struct driver *d = *state;
+    struct reserve_request request = driver_request("a", 128);
+    request.key = secret_of(KEY);
+    request.vni_count = 0;
+    driver_reserve(d, request);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    join(d);
+    assert_null(driver_answer(d));
+    driver_release(d, "a");
+    assert_null(driver_job(d, "a"));
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
 }
 
 static void join__ends_when_the_reservation_is_lost(void **state)
@@ -423,6 +478,52 @@ static void cleanup__below_ends_the_known_steps_without_a_list(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CLEANED);
 }
 
+/* F19: the join may have been acted on, and what is known does not have its tree. */
+static void cleanup__below_asks_while_a_join_is_under_way(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "/fA/fB", 5);
+    join_of(d, "/fA", BODY);
+    clean(d, "/fA", true);
+    (void)driver_call(d, FMCALL_STEPS);
+}
+
+/* F19: the tree of a late join went with its step, before it was asked for again. */
+static void cleanup__takes_what_was_made_late(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join(d);
+    uint64_t call = driver_call(d, FMCALL_JOIN);
+    driver_tick(d, 4000);
+    join_done(d, call, 5);
+    clean(d, "0", false);
+    call = driver_call(d, FMCALL_END_STEP);
+    d->now++;
+    driver_done(d, call, FM_OK, NULL);
+    join(d);
+    assert_null(driver_answer(d));
+    join_done(d, driver_call(d, FMCALL_JOIN), 6);
+    assert_int_equal(driver_answer(d)->tree->id, 6);
+}
+
+/* It may be gone, and then there is room for another. */
+static void trees__are_not_known_after_a_leave_was_given_up(void **state)
+{
+    struct driver *d = *state;
+    d->config.addresses_per_job = 1;
+    d->config.relay_timeout_ms = 100;
+    driver_configure(d);
+    driver_done(d, reserve_job(d), FM_OK, "sess-a");
+    make_tree(d, "0", 1);
+    leave(d, 1);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_TIMEOUT, NULL);
+    driver_tick(d, 100);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    make_tree(d, "0", 2);
+}
+
 static void trees__are_not_known_after_an_answer_was_lost(void **state)
 {
     struct driver *d = *state;
@@ -431,6 +532,13 @@ static void trees__are_not_known_after_an_answer_was_lost(void **state)
     driver_done(d, driver_call(d, FMCALL_JOIN), FM_TIMEOUT, NULL);
     clean(d, "7", false);
     (void)driver_call(d, FMCALL_END_STEP);
+}
+
+static void learn(struct driver *d, const struct fmcall_steps *list)
+{
+    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_STEPS), .outcome = FM_OK,
+                .steps = list, .words = "200");
 }
 
 static void trees__are_learned_from_a_list(void **state)
@@ -446,10 +554,9 @@ static void trees__are_learned_from_a_list(void **state)
     driver_tick(d, 250);
     DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_JOIN), .outcome = FM_DENIED,
                 .status = 400, .words = "the root is in use");
-    d->now++;
-    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
-    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_STEPS), .outcome = FM_OK,
-                .steps = &list, .words = "200");
+    learn(d, &list); /* the first try may be acted on yet: another tree */
+    d->now += d->config.call_timeout_ms;
+    learn(d, &list);
     assert_int_equal(steps_listed(d), 1);
     leave(d, 6);
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
@@ -459,6 +566,13 @@ UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
           WITH(relaying, job__that_requires_addresses_waits),
           WITH(relaying, job__of_another_cluster_is_not_relayed),
           WITH(relaying, job__that_is_too_small_is_not_relayed),
+          WITH(relaying, job__that_requires_addresses_does_not_wait_for_the_link),
+          WITH(relaying, reserve__that_reached_none_is_not_released),
+          WITH(relaying, join__that_waits_is_answered_when_its_job_is_gone),
+          WITH(relaying, join__given_up_between_two_requests_is_denied_to_the_second),
+          WITH(relaying, cleanup__below_asks_while_a_join_is_under_way),
+          WITH(relaying, cleanup__takes_what_was_made_late),
+          WITH(relaying, trees__are_not_known_after_a_leave_was_given_up),
           WITH(relaying, reserve__outlives_the_link), WITH(relaying, reserve__is_given_up_in_time),
           WITH(relaying, join__is_passed_on_with_the_session_token),
           WITH(relaying, join__waits_for_the_reserve),

@@ -257,6 +257,7 @@ static void diagnosis__of_the_broker_itself(void **state)
     several.standbys = (struct etcd_standbys){.malformed = 2};
     several.looked = false;
     CASE(WARNING, "standby", "2 brokers that wait", p.counters.leadership = &several);
+    several.standbys.malformed = 0;
     several.unreachable_ms = 9000;
     strcpy(several.error, "refused");
     CASE(PROBLEM, "etcd", "no answer for 9 seconds", p.counters.leadership = &several);

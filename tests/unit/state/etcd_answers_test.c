@@ -3,8 +3,8 @@
 
 #include "base/hex.h"
 #include "state/base64.h"
-#include "state/etcd/gateway.h"
 #include "state/etcd/etcd.h"
+#include "state/worker.h"
 #include "tests/system/fmapi/scriptedserver.h"
 #include "tests/system/rig/folder.h"
 #include "tests/unit/state/fixture.h"
@@ -355,7 +355,7 @@ static void login__is_made_again_after_rights_changed(void **state)
     assert_int_equal(scene->requests, 2);
 }
 
-enum { OPERATIONS = 21 /* of the first look */ };
+enum { OPERATIONS = 23 /* of the first look */ };
 
 /* The same for the first look of a load, which wants an answer to each operation, and for the pages
  * that follow, which want what is in `page`. */
@@ -395,7 +395,8 @@ static int count_record(void *arg, const struct record *record)
 static int load_whole(struct scene *scene, struct error *err, int expected)
 {
     int records = 0, code;
-    struct store *store = store_etcd_open(scene->etcd, 77, 3, gateway_now_ms() + DEADLINE_MS, err);
+    struct store *store =
+        store_etcd_open(scene->etcd, 77, 3, worker_now_us() / 1000 + DEADLINE_MS, err);
     assert_non_null(store);
     while ((code = store_load(store, count_record, &records, err)) == 1) {
         struct pollfd readable = {.fd = store_fd(store), .events = POLLIN};
