@@ -224,8 +224,12 @@ void relay_leave(struct core *core, const struct core_event *event)
                     "the token is not for the step of this tree: see mcastctl token show");
         return;
     }
-    if (!tree && (relay->complete || why_none(core, r))) {
-        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, "the job has no such tree");
+    if (!tree && why_none(core, r)) {
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, why_none(core, r));
+        return;
+    }
+    if (!tree && relay->complete) { /* it is gone: with another answer fi_close fails */
+        core_answer(core, event->ticket, ANSWER_LEFT, NULL, NULL);
         return;
     }
     if (relay->count >= REQUESTS_MAX) {

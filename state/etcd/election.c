@@ -18,11 +18,10 @@ enum { TTL_MAX_S = 86400 };
 
 json_t *etcd_look(const struct etcd *etcd)
 {
-    struct key from = key_named(etcd->prefix, "/ledger"), to;
-    const struct key seq = key_named(etcd->prefix, "/seq");
-    json_t *looks = json_pack("[o,o]", wire_range(&from, NULL, 1), wire_any(&seq, NULL));
+    json_t *looks =
+        json_pack("[o,o]", wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL));
     /* Between the names that we know. */
-    from = key_named(etcd->prefix, "/");
+    struct key from = key_named(etcd->prefix, "/"), to;
     const struct key end = key_end(&from);
     for (size_t i = 0; i <= KEY_NAMES; i++) {
         to = i < KEY_NAMES ? key_named(etcd->prefix, key_names[i]) : end;
@@ -68,11 +67,7 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
 static uint64_t commits_of(const json_t *transaction, size_t at)
 {
     struct wire_kv seq;
-    if (wire_kv(wire_ranged(transaction, at), 0, &seq) != 1)
-        return 0;
-    const uint64_t commits = seq.version;
-    free(seq.value);
-    return commits;
+    return wire_head(wire_ranged(transaction, at), 0, &seq) == 1 ? seq.version : 0;
 }
 
 int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
@@ -115,12 +110,12 @@ static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *re
 }
 
 /* A prefix that was not empty is no place for a new ledger. */
-static json_t *found(const struct etcd *etcd, const struct key *ledger)
+static json_t *found(const struct etcd *etcd)
 {
     json_t *operations = json_array();
     char *value = identity_found(etcd);
     if (etcd->accepts || etcd->seen.id[0] == '\0')
-        wire_add(operations, wire_put(ledger, value, strlen(value), 0));
+        wire_add(operations, wire_put(&etcd->ledger, value, strlen(value), 0));
     free(value);
     return operations;
 }
@@ -130,16 +125,14 @@ static json_t *found(const struct etcd *etcd, const struct key *ledger)
 static struct gateway_reply post_test(struct etcd *etcd)
 {
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     /* The ledger first: for the other, etcd reads all keys. */
-    json_t *look_or_make =
-        json_pack("{s:[o,o],s:o,s:o}", "compare", wire_if_created(&ledger, NULL, 0),
-                  wire_if_created(&all, &end, 0), "success", found(etcd, &ledger), "failure",
-                  etcd_look(etcd));
+    json_t *look_or_make = json_pack(
+        "{s:[o,o],s:o,s:o}", "compare", wire_if_created(&etcd->ledger, NULL, 0),
+        wire_if_created(&all, &end, 0), "success", found(etcd), "failure", etcd_look(etcd));
     return post(etcd, "/v3/kv/txn",
                 json_pack("{s:[o],s:[{s:o}]}", "compare",
-                          wire_if_created(&ledger, NULL, REVISION_NEVER), "failure", "request_txn",
-                          look_or_make));
+                          wire_if_created(&etcd->ledger, NULL, REVISION_NEVER), "failure",
+                          "request_txn", look_or_make));
 }
 
 /* Below the prefix of another ledger, keys of this one would be records of that. What may not be
@@ -219,19 +212,17 @@ static json_t *put_own(const struct etcd *etcd)
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
     char sequence[COMMIT_TEXT_SIZE];
-    const struct key leader = key_named(etcd->prefix, "/leader");
-    const struct key seq = key_named(etcd->prefix, "/seq");
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     const bool knows = !etcd->accepts && etcd->seen.commits > 0;
     etcd_sequence(sequence, etcd->ask.lease, 0);
-    return post(etcd, "/v3/kv/txn",
-                json_pack("{s:[o,o,o*],s:[o,o],s:[o,o,o,o*]}", "compare",
-                          wire_if_created(&leader, NULL, 0), wire_if_after(&ledger, 0),
-                          knows ? wire_if_after(&seq, etcd->seen.commits - 1) : NULL, "success",
-                          wire_put(&leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
-                          wire_put(&seq, sequence, strlen(sequence), 0), "failure",
-                          wire_range(&leader, NULL, 1), wire_range(&ledger, NULL, 1),
-                          wire_any(&seq, NULL), etcd->waits ? put_own(etcd) : NULL));
+    return post(
+        etcd, "/v3/kv/txn",
+        json_pack("{s:[o,o,o*],s:[o,o],s:[o,o,o,o*]}", "compare",
+                  wire_if_created(&etcd->leader, NULL, 0), wire_if_after(&etcd->ledger, 0),
+                  knows ? wire_if_after(&etcd->seq, etcd->seen.commits - 1) : NULL, "success",
+                  wire_put(&etcd->leader, etcd->claim, strlen(etcd->claim), etcd->ask.lease),
+                  wire_put(&etcd->seq, sequence, strlen(sequence), 0), "failure",
+                  wire_range(&etcd->leader, NULL, 1), wire_range(&etcd->ledger, NULL, 1),
+                  wire_any(&etcd->seq, NULL), etcd->waits ? put_own(etcd) : NULL));
 }
 
 /* False, and out unchanged: it is not there, too long, or not printable. */
@@ -274,7 +265,7 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
         if (said->holder > 0)
             return LEADER_OK;
     }
-    if (said->holder == 0 && wire_kv(wire_ranged(reply->body, 0), 0, &kv) == 0) {
+    if (said->holder == 0 && wire_head(wire_ranged(reply->body, 0), 0, &kv) == 0) {
         const int code = etcd_check(etcd, reply->body, 1, false, &answer->error);
         if (code < 0 && code != ERROR_IO)
             return LEADER_REFUSED;
@@ -388,7 +379,7 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
     struct etcd_standbys *standbys = &answer->standbys;
     struct wire_kv kv;
     int found;
-    for (size_t at = 0; (found = wire_kv(range, at, &kv)) != 0 && at <= ETCD_STANDBYS_MAX; at++) {
+    for (size_t at = 0; at <= ETCD_STANDBYS_MAX && (found = wire_kv(range, at, &kv)) != 0; at++) {
         const bool other = found < 0 || kv.lease != etcd->held;
         if (other && (found < 0 || standbys->count == ETCD_STANDBYS_MAX ||
                       !read_standby(etcd, &kv, &standbys->all[standbys->count])))
@@ -405,8 +396,6 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
 static void amend(struct etcd *etcd, const json_t *range)
 {
     struct wire_kv kv;
-    const struct key leader = key_named(etcd->prefix, "/leader");
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
     char *text = NULL;
     if (etcd->accepts || wire_kv(range, 0, &kv) != 1)
         return;
@@ -415,9 +404,9 @@ static void amend(struct etcd *etcd, const json_t *range)
     if (text)
         json_decref(post(etcd, "/v3/kv/txn",
                          json_pack("{s:[o,o],s:[o]}", "compare",
-                                   wire_if_created(&leader, NULL, etcd->held_revision),
-                                   wire_if_value(&ledger, kv.value), "success",
-                                   wire_put(&ledger, text, strlen(text), 0)))
+                                   wire_if_created(&etcd->leader, NULL, etcd->held_revision),
+                                   wire_if_value(&etcd->ledger, kv.value), "success",
+                                   wire_put(&etcd->ledger, text, strlen(text), 0)))
                         .body);
     free(text);
     free(kv.value);
@@ -427,19 +416,14 @@ static void amend(struct etcd *etcd, const json_t *range)
 static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
     struct wire_kv kv;
-    const struct key leader = key_named(etcd->prefix, "/leader");
     const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
-    const struct key ledger = key_named(etcd->prefix, "/ledger");
-    const struct key seq = key_named(etcd->prefix, "/seq");
     const struct gateway_reply reply =
         post(etcd, "/v3/kv/txn",
-             json_pack("{s:[o,o,o,o]}", "success", wire_range(&leader, NULL, 1),
+             json_pack("{s:[o,o,o,o]}", "success", wire_range(&etcd->leader, NULL, 1),
                        wire_range(&brokers, &end, ETCD_STANDBYS_MAX + 1),
-                       wire_range(&ledger, NULL, 1), wire_any(&seq, NULL)));
-    const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
+                       wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL)));
+    const int found = wire_head(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
-    if (found == 1)
-        free(kv.value);
     read_standbys(etcd, wire_ranged(reply.body, 1), answer);
     if (found == 1 && !gone) {
         amend(etcd, wire_ranged(reply.body, 2));

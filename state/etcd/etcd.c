@@ -239,17 +239,22 @@ static int read_key(struct etcd *etcd, const char *path, struct error *err)
     return code;
 }
 
-static int check_prefix(const char *prefix, struct error *err)
+static int take_prefix(struct etcd *etcd, const char *prefix, struct error *err)
 {
     const size_t length = strlen(prefix);
     bool printable = prefix[0] == '/' && prefix[length - 1] != '/' && length <= KEY_PREFIX_MAX;
     for (size_t i = 0; i < length; i++)
         printable = printable && isgraph((unsigned char)prefix[i]);
-    return printable ? 0
-                     : error_set(err, ERROR_INVALID,
-                                 "the prefix of the keys is not like /mcastd/elcap, of at most %d "
-                                 "bytes",
-                                 KEY_PREFIX_MAX);
+    if (!printable)
+        return error_set(err, ERROR_INVALID,
+                         "the prefix of the keys is not like /mcastd/elcap, of at most %d bytes",
+                         KEY_PREFIX_MAX);
+    etcd->prefix = memory_text(prefix);
+    etcd->name = memory_format("the ledger %s in etcd", prefix);
+    etcd->leader = key_named(prefix, "/leader");
+    etcd->ledger = key_named(prefix, "/ledger");
+    etcd->seq = key_named(prefix, "/seq");
+    return 0;
 }
 
 struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
@@ -258,14 +263,13 @@ struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
     pthread_mutex_init(&etcd->lock, NULL);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         (void)memory_must(NULL);
-    etcd->prefix = memory_text(options->prefix);
-    etcd->name = memory_format("the ledger %s in etcd", options->prefix);
     etcd->lease_ms = options->lease_ms;
     etcd->waits = options->configuration != NULL;
     etcd->accepts = options->accepts;
     etcd->seen_file = options->state_path ? memory_format("%s.seen", options->state_path) : NULL;
-    if (check_prefix(options->prefix, err) == 0 && read_key(etcd, options->key_file, err) == 0 &&
-        etcd_change(etcd, options, err) == 0 && identity_recall(etcd, err) == 0 &&
+    if (take_prefix(etcd, options->prefix, err) == 0 &&
+        read_key(etcd, options->key_file, err) == 0 && etcd_change(etcd, options, err) == 0 &&
+        identity_recall(etcd, err) == 0 &&
         worker_start(&etcd->worker, "leadership", run, etcd, err) == 0)
         return etcd;
     etcd_close(etcd);

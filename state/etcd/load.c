@@ -80,17 +80,16 @@ static int check_identity(struct leading *leading, const json_t *body, struct er
 static int look_once(struct leading *leading, struct error *err)
 {
     const char *prefix = leading->etcd->prefix;
-    const struct key leader = key_named(prefix, "/leader");
     const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
     json_t *guard = json_array(), *looks = etcd_look(leading->etcd);
     if (!leading_is_copy(leading))
-        wire_add(guard, wire_if_created(&leader, NULL, leading->guard.revision));
+        wire_add(guard, wire_if_created(&leading->etcd->leader, NULL, leading->guard.revision));
     for (size_t i = 0; i < SINGLES; i++) {
         const struct key key = key_first(prefix, singles[i]);
         wire_add(looks, wire_range(&key, NULL, 1));
     }
     wire_add(looks, wire_any(&redo, &redo_end));
-    wire_add(looks, wire_any(&leader, NULL));
+    wire_add(looks, wire_any(&leading->etcd->leader, NULL));
     int code = leading_read(leading, "/v3/kv/txn",
                             json_pack("{s:o,s:o}", "compare", guard, "success", looks),
                             &leading->page.body, err);
@@ -116,10 +115,7 @@ static int look_once(struct leading *leading, struct error *err)
 static bool there(const struct leading *leading, size_t at)
 {
     struct wire_kv kv;
-    if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
-        return false;
-    free(kv.value);
-    return true;
+    return wire_head(wire_ranged(leading->page.body, at), 0, &kv) == 1;
 }
 
 static void drop_page(struct leading *leading)
@@ -287,12 +283,12 @@ static uint64_t bound_after(const struct leading *leading, const struct key *fir
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
-    struct wire_kv first = {0}, last = {0};
+    struct wire_kv first, last;
     struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
     uint64_t bound = 0;
-    if (page->more && count > 0 && wire_kv(page->body, 0, &first) == 1 &&
-        wire_kv(page->body, count - 1, &last) == 1) {
+    if (page->more && count > 0 && wire_head(page->body, 0, &first) == 1 &&
+        wire_head(page->body, count - 1, &last) == 1) {
         *from = last.key;
         from->text[from->length++] = '\0';
         bound = bound_after(leading, &first.key, &last.key);
@@ -303,8 +299,6 @@ static bool turn_page(struct leading *leading, const struct page *page)
     } else {
         *from = key_first(leading->etcd->prefix, paged[leading->at]);
     }
-    free(first.value);
-    free(last.value);
     const struct key all = key_first(leading->etcd->prefix, paged[leading->at]);
     leading->bounded = bound > 0;
     leading->until =

@@ -16,7 +16,8 @@
 
 struct etcd {
     char *prefix;
-    char *name; /* for messages: "the ledger /mcastd/elcap in etcd" */
+    char *name;                     /* for messages: "the ledger /mcastd/elcap in etcd" */
+    struct key leader, ledger, seq; /* the keys of these names */
     int64_t lease_ms;
     struct sealing sealing;                /* the store's */
     char key_id[2 * KEYBYTES_ID_SIZE + 1]; /* of the key that seals, in digits */

@@ -102,22 +102,21 @@ static int judge(struct leading *leading, const struct gateway_reply *reply, str
 /* With what is read when a guard failed. */
 static json_t *guarded(const struct leading *leading, json_t *operations)
 {
-    const struct key leader = key_named(leading->etcd->prefix, "/leader");
-    const struct key seq = key_named(leading->etcd->prefix, "/seq");
-    const struct key ledger = key_named(leading->etcd->prefix, "/ledger");
-    const struct key founded = key_first(leading->etcd->prefix, RECORD_FOUNDED);
+    const struct etcd *etcd = leading->etcd;
+    const struct key founded = key_first(etcd->prefix, RECORD_FOUNDED);
     char before[COMMIT_TEXT_SIZE], after[COMMIT_TEXT_SIZE];
     etcd_sequence(before, leading->guard.lease, leading->guard.commit);
     etcd_sequence(after, leading->guard.lease, leading->guard.commit + 1);
-    wire_add(operations, wire_put(&seq, after, strlen(after), 0));
+    wire_add(operations, wire_put(&etcd->seq, after, strlen(after), 0));
     if (leading->accepted)
-        wire_add(operations, wire_put(&ledger, leading->amended, strlen(leading->amended), 0));
+        wire_add(operations,
+                 wire_put(&etcd->ledger, leading->amended, strlen(leading->amended), 0));
     if (leading->old)
         wire_add(operations, wire_delete(&founded, NULL));
     return json_pack("{s:[o,o],s:o,s:[o,o]}", "compare",
-                     wire_if_created(&leader, NULL, leading->guard.revision),
-                     wire_if_value(&seq, before), "success", operations, "failure",
-                     wire_range(&leader, NULL, 1), wire_range(&seq, NULL, 1));
+                     wire_if_created(&etcd->leader, NULL, leading->guard.revision),
+                     wire_if_value(&etcd->seq, before), "success", operations, "failure",
+                     wire_range(&etcd->leader, NULL, 1), wire_range(&etcd->seq, NULL, 1));
 }
 
 const struct error *store_etcd_doubt(const struct store *store)

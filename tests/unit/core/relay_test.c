@@ -434,12 +434,13 @@ static void joins__of_one_job_are_bounded(void **state)
 
 /* ---- leaves ---- */
 
-static void leave__of_a_tree_that_it_has_not_is_refused(void **state)
+static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
     leave(d, 5);
-    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 static void leave__stays_within_the_token(void **state)
@@ -559,7 +560,8 @@ static void trees__are_learned_from_a_list(void **state)
     learn(d, &list);
     assert_int_equal(steps_listed(d), 1);
     leave(d, 6);
-    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 /* Between the list and its answer. */
@@ -612,7 +614,7 @@ UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
           WITH(relaying, join__under_way_ends_with_its_job),
           WITH(relaying, join__ends_when_the_reservation_is_lost),
           WITH(relaying, joins__of_one_job_are_bounded),
-          WITH(relaying, leave__of_a_tree_that_it_has_not_is_refused),
+          WITH(relaying, leave__of_a_tree_that_it_has_not_asks_nothing),
           WITH(relaying, leave__stays_within_the_token),
           WITH(relaying, cleanup__of_a_step_without_trees_asks_nobody),
           WITH(relaying, cleanup__below_ends_the_known_steps_without_a_list),
