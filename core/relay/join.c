@@ -293,7 +293,7 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
     one->kind = FMCALL_LEAVE;
     one->made = one->unsure = false;
     one->tries = 0;
-    one->give_up_ms = core->now_ms + core->config.relay_timeout_ms;
+    one->give_up_ms = INT64_MAX; /* none waits for it, and it counts until the job ends */
 }
 
 static void give_up(struct core *core, struct reservation *r, struct relayed *one)
@@ -415,7 +415,8 @@ static void retry(struct core *core, struct reservation *r, struct relayed *one,
 {
     core_discard(core, one->op.words);
     one->op.words = memory_text(words);
-    one->retry_ms = core->now_ms + RETRY_MS;
+    const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
+    one->retry_ms = core->now_ms + (unhurried ? core_retry_wait(one->tries) : RETRY_MS);
     if ((one->tries & (one->tries + 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s, try %u: %s -> again",
                       fmcall_kind_word(one->kind), one->step, one->tries + 1, words);

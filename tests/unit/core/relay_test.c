@@ -253,6 +253,21 @@ static void tree__that_is_not_asked_for_again_is_deleted(void **state)
     assert_int_equal(steps_listed(d), 0);
 }
 
+static void tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join(d);
+    uint64_t call = driver_call(d, FMCALL_JOIN);
+    driver_tick(d, 4000);
+    join_done(d, call, 77);
+    driver_tick(d, 2000);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+    driver_tick(d, d->config.relay_timeout_ms + 1000);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    assert_int_equal(steps_listed(d), 0);
+}
+
 /* Two communicators of the same nodes. */
 static void joins__that_are_alike_get_a_tree_each(void **state)
 {
@@ -604,6 +619,7 @@ UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
           WITH(relaying, join__is_answered_in_time_and_taken_up_again),
           WITH(relaying, join__made_between_two_requests_is_given_to_the_second),
           WITH(relaying, tree__that_is_not_asked_for_again_is_deleted),
+          WITH(relaying, tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes),
           WITH(relaying, joins__that_are_alike_get_a_tree_each),
           WITH(relaying, join__beyond_the_reservation_is_denied_without_asking),
           WITH(relaying, join__of_another_vni_or_step_is_refused),
