@@ -141,6 +141,9 @@ static void log_ready(const struct broker *broker, const char *what);
 static void on_started(void *arg, const struct error *err)
 {
     struct broker *broker = arg;
+    struct error own = {0};
+    if (!err && http_open_front(broker->http, &own) < 0)
+        err = &own;
     if (err) {
         fail(broker, err->text);
         return;
@@ -428,7 +431,7 @@ static void log_ready(const struct broker *broker, const char *what)
              config->core.fm_present ? config->core.fm_urls[0] : "none",
              status.use.jobs_active + status.use.jobs_releasing,
              (uv_hrtime() - broker->began_ns) / 1000000, MCAST_VERSION);
-    if (config->front_listen[0] == '\0')
+    if (http_front_port(broker->http) == 0)
         return;
     print_address(listen, sizeof listen, config->front_listen, http_front_port(broker->http));
     log_line(LOG_NOTICE, "in front of the fabric manager front=%s url=%s", listen,
@@ -458,7 +461,8 @@ static void start_all(struct broker *broker)
     if (start_signals(broker, &err) < 0 || create_engine(broker, &err) < 0 ||
         start_http(broker, &err) < 0 ||
         (!broker->leadership &&
-         (engine_start(broker->engine, &err) < 0 || renew_keys(broker, &err) < 0))) {
+         (engine_start(broker->engine, &err) < 0 || renew_keys(broker, &err) < 0 ||
+          http_open_front(broker->http, &err) < 0))) {
         fail(broker, err.text);
         return;
     }

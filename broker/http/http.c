@@ -233,9 +233,16 @@ static int listeners_open(struct http *http, struct error *err)
     int rc = listener_open(http, LISTENER_UNIX, fd, err);
     if (rc == 0 && config->listen[0] != '\0')
         rc = listener_open_tcp(http, LISTENER_TCP, config->listen, &http->port, err);
-    if (rc == 0 && config->front_listen[0] != '\0')
-        rc = listener_open_tcp(http, LISTENER_FRONT, config->front_listen, &http->front_port, err);
     return rc;
+}
+
+int http_open_front(struct http *http, struct error *err)
+{
+    const char *address = http->config->front_listen;
+    assert(!http->listeners[LISTENER_FRONT].server);
+    return address[0] == '\0'
+               ? 0
+               : listener_open_tcp(http, LISTENER_FRONT, address, &http->front_port, err);
 }
 
 static int parts_create(struct http *http, const struct http_options *options, struct error *err)

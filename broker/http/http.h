@@ -57,6 +57,9 @@ void http_change_discard(struct http_change *change); /* in any thread; NULL is 
 
 /* TCP port, 0 without TCP. */
 int http_port(const struct http *http);
+/* Begins to listen for jobs, where the configuration says so; once, by a broker that serves: of
+ * several addresses of one name libfabric takes the one that is not refused. */
+int http_open_front(struct http *http, struct error *err);
 /* That of [front] listen. */
 int http_front_port(const struct http *http);
 

@@ -224,8 +224,12 @@ void relay_leave(struct core *core, const struct core_event *event)
                     "the token is not for the step of this tree: see mcastctl token show");
         return;
     }
-    if (!tree && (relay->complete || why_none(core, r))) {
-        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, "the job has no such tree");
+    if (!tree && why_none(core, r)) {
+        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL, why_none(core, r));
+        return;
+    }
+    if (!tree && relay->complete) { /* it is gone: with another answer fi_close fails */
+        core_answer(core, event->ticket, ANSWER_LEFT, NULL, NULL);
         return;
     }
     if (relay->count >= REQUESTS_MAX) {
@@ -265,7 +269,7 @@ static void make_again(struct core *core, struct relayed *one)
 static void refuse(struct core *core, struct reservation *r, struct relayed *one, int status,
                    const char *words)
 {
-    if (one->kind == FMCALL_LEAVE && one->tries > 0) /* and one of them may have been acted on */
+    if (one->kind == FMCALL_LEAVE && one->unsure)
         relay_doubt(r);
     if (one->waiters || one->kind == FMCALL_LEAVE) {
         deny_waiters(core, one, status, words);
@@ -287,7 +291,7 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
                   "tree %u of step %.100s was made too late, it is not used -> deleted", one->tree,
                   one->step);
     one->kind = FMCALL_LEAVE;
-    one->made = false;
+    one->made = one->unsure = false;
     one->tries = 0;
     one->give_up_ms = core->now_ms + core->config.relay_timeout_ms;
 }
@@ -425,10 +429,13 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     const enum fmcall_outcome outcome = event->u.call.outcome;
     const char *words = event->u.call.words ? event->u.call.words : fmcall_outcome_word(outcome);
     assert(r->relay && op->call == 0);
-    if (fmcall_unsure(outcome) && one->kind == FMCALL_JOIN) {
+    const bool unsure = fmcall_unsure(outcome);
+    const int64_t settles = core->now_ms + (unsure ? core->config.call_timeout_ms : 0);
+    if (settles > r->relay->settles_ms)
+        r->relay->settles_ms = settles;
+    one->unsure |= unsure;
+    if (unsure && one->kind == FMCALL_JOIN)
         relay_doubt(r); /* there may be a tree of which nothing is known */
-        r->relay->settles_ms = core->now_ms + core->config.call_timeout_ms;
-    }
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
         joined(core, r, one, event->u.call.tree);
     } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {

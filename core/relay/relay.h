@@ -40,7 +40,8 @@ struct relayed {
     bool refused;           /* of JOIN: there will be none, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */
     char root[FMCALL_ROOT_SIZE];
-    uint32_t tries; /* that brought nothing */
+    uint32_t tries; /* that brought nothing, */
+    bool unsure;    /* … and one of them may have been, or may yet be, acted on */
     char *step, *body;
 };
 
@@ -51,7 +52,7 @@ struct relay {
     uint32_t tree_count;
     size_t tree_capacity;
     uint32_t cleanup_calls; /* begun */
-    int64_t settles_ms;     /* joins of which nothing is known may be acted on until then */
+    int64_t settles_ms;     /* what is listed until then may change by what was asked for */
     bool complete;          /* there are no trees but these, and what is under way */
 };
 

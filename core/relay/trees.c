@@ -200,12 +200,8 @@ void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_
     struct relay *relay = r->relay;
     if (!relay || relay->complete || steps->skipped > 0)
         return;
-    if (relay->requests || sent_ms < relay->settles_ms)
+    if (relay->requests || sent_ms <= relay->settles_ms)
         return;
-    for (uint32_t i = 0; i < relay->tree_count; i++) {
-        if (relay->trees[i].before >= relay->cleanup_calls)
-            return;
-    }
     while (relay->tree_count > 0)
         drop_at(relay, relay->tree_count - 1);
     for (size_t i = 0; i < steps->count; i++) {

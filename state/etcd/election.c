@@ -67,11 +67,7 @@ int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error 
 static uint64_t commits_of(const json_t *transaction, size_t at)
 {
     struct wire_kv seq;
-    if (wire_kv(wire_ranged(transaction, at), 0, &seq) != 1)
-        return 0;
-    const uint64_t commits = seq.version;
-    free(seq.value);
-    return commits;
+    return wire_head(wire_ranged(transaction, at), 0, &seq) == 1 ? seq.version : 0;
 }
 
 int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
@@ -269,7 +265,7 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
         if (said->holder > 0)
             return LEADER_OK;
     }
-    if (said->holder == 0 && wire_kv(wire_ranged(reply->body, 0), 0, &kv) == 0) {
+    if (said->holder == 0 && wire_head(wire_ranged(reply->body, 0), 0, &kv) == 0) {
         const int code = etcd_check(etcd, reply->body, 1, false, &answer->error);
         if (code < 0 && code != ERROR_IO)
             return LEADER_REFUSED;
@@ -383,7 +379,7 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
     struct etcd_standbys *standbys = &answer->standbys;
     struct wire_kv kv;
     int found;
-    for (size_t at = 0; (found = wire_kv(range, at, &kv)) != 0 && at <= ETCD_STANDBYS_MAX; at++) {
+    for (size_t at = 0; at <= ETCD_STANDBYS_MAX && (found = wire_kv(range, at, &kv)) != 0; at++) {
         const bool other = found < 0 || kv.lease != etcd->held;
         if (other && (found < 0 || standbys->count == ETCD_STANDBYS_MAX ||
                       !read_standby(etcd, &kv, &standbys->all[standbys->count])))
@@ -426,10 +422,8 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
              json_pack("{s:[o,o,o,o]}", "success", wire_range(&etcd->leader, NULL, 1),
                        wire_range(&brokers, &end, ETCD_STANDBYS_MAX + 1),
                        wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL)));
-    const int found = wire_kv(wire_ranged(reply.body, 0), 0, &kv);
+    const int found = wire_head(wire_ranged(reply.body, 0), 0, &kv);
     const bool gone = found == 0 || (found == 1 && kv.lease != etcd->held);
-    if (found == 1)
-        free(kv.value);
     read_standbys(etcd, wire_ranged(reply.body, 1), answer);
     if (found == 1 && !gone) {
         amend(etcd, wire_ranged(reply.body, 2));

@@ -115,10 +115,7 @@ static int look_once(struct leading *leading, struct error *err)
 static bool there(const struct leading *leading, size_t at)
 {
     struct wire_kv kv;
-    if (wire_kv(wire_ranged(leading->page.body, at), 0, &kv) != 1)
-        return false;
-    free(kv.value);
-    return true;
+    return wire_head(wire_ranged(leading->page.body, at), 0, &kv) == 1;
 }
 
 static void drop_page(struct leading *leading)
@@ -286,12 +283,12 @@ static uint64_t bound_after(const struct leading *leading, const struct key *fir
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
-    struct wire_kv first = {0}, last = {0};
+    struct wire_kv first, last;
     struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
     uint64_t bound = 0;
-    if (page->more && count > 0 && wire_kv(page->body, 0, &first) == 1 &&
-        wire_kv(page->body, count - 1, &last) == 1) {
+    if (page->more && count > 0 && wire_head(page->body, 0, &first) == 1 &&
+        wire_head(page->body, count - 1, &last) == 1) {
         *from = last.key;
         from->text[from->length++] = '\0';
         bound = bound_after(leading, &first.key, &last.key);
@@ -302,8 +299,6 @@ static bool turn_page(struct leading *leading, const struct page *page)
     } else {
         *from = key_first(leading->etcd->prefix, paged[leading->at]);
     }
-    free(first.value);
-    free(last.value);
     const struct key all = key_first(leading->etcd->prefix, paged[leading->at]);
     leading->bounded = bound > 0;
     leading->until =

@@ -105,20 +105,28 @@ static bool read_key(const json_t *kv, struct key *key)
     return true;
 }
 
-int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
+int wire_head(const json_t *range, size_t at, struct wire_kv *out)
 {
-    const json_t *kvs = json_object_get(range, "kvs");
+    const json_t *kvs = json_object_get(range, "kvs"), *kv = json_array_get(kvs, at);
+    *out = (struct wire_kv){0};
     if (!json_is_object(range) || (kvs && !json_is_array(kvs)))
         return -1;
     if (at >= json_array_size(kvs))
         return 0;
-    const json_t *kv = json_array_get(kvs, at);
     return json_is_object(kv) && wire_number(kv, "create_revision", &out->created) &&
                    out->created > 0 && wire_number(kv, "lease", &out->lease) &&
-                   wire_number(kv, "version", &out->version) && read_key(kv, &out->key) &&
-                   (out->value = bytes_of(kv, "value", &out->value_length))
+                   wire_number(kv, "version", &out->version) && read_key(kv, &out->key)
                ? 1
                : -1;
+}
+
+int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
+{
+    const int found = wire_head(range, at, out);
+    if (found < 1)
+        return found;
+    const json_t *kv = json_array_get(json_object_get(range, "kvs"), at);
+    return (out->value = bytes_of(kv, "value", &out->value_length)) ? 1 : -1;
 }
 
 const json_t *wire_ranged(const json_t *transaction, size_t at)

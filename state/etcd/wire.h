@@ -43,6 +43,7 @@ struct wire_kv {
 
 /* The key at this place of a range's answer: 1; 0: there are not so many; -1: no such answer. */
 int wire_kv(const json_t *range, size_t at, struct wire_kv *out);
+int wire_head(const json_t *range, size_t at, struct wire_kv *out); /* without its value: NULL */
 
 /* The answer to the operation at this place of a transaction; NULL: there is none. */
 const json_t *wire_ranged(const json_t *transaction, size_t at);

@@ -425,7 +425,8 @@ void joins_given(struct sim *sim, const struct request *request, const struct to
         break;
     case ANSWER_LEFT:
         right |= !join && (is_uncertain(sim, e) ||
-                           !has_tree(object_of(sim, task->number), request->join.tree));
+                           !has_tree(object_of(sim, task->number), request->join.tree) ||
+                           not_there(sim, request, e)); /* it was not given to any yet */
         break;
     case ANSWER_JOIN_LATER:
         right = true;

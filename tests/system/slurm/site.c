@@ -173,8 +173,9 @@ static void add_second(struct site *site, char *broker, size_t size, char *state
     make_folder(site, "second/conf.d", 0755);
     link_to(site, "../mcastd.conf", "second/mcastd.conf");
     snprintf(host, sizeof host,
-             "[broker]\nsocket = %s/second/mcastd.sock\nadvertise = unix:%s/second/mcastd.sock\n",
-             site->folder, site->folder);
+             "[broker]\nsocket = %s/second/mcastd.sock\nadvertise = unix:%s/second/mcastd.sock\n"
+             "[state]\npath = %s/second/state.db\n",
+             site->folder, site->folder, site->folder);
     assert_int_equal(folder_write(site->folder, "second/conf.d/host.conf", 0644, host), 0);
 }
 

@@ -434,12 +434,13 @@ static void joins__of_one_job_are_bounded(void **state)
 
 /* ---- leaves ---- */
 
-static void leave__of_a_tree_that_it_has_not_is_refused(void **state)
+static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
     leave(d, 5);
-    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    assert_null(driver_find(d, EFFECT_CALL));
 }
 
 static void leave__stays_within_the_token(void **state)
@@ -555,11 +556,35 @@ static void trees__are_learned_from_a_list(void **state)
     DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_JOIN), .outcome = FM_DENIED,
                 .status = 400, .words = "the root is in use");
     learn(d, &list); /* the first try may be acted on yet: another tree */
-    d->now += d->config.call_timeout_ms;
+    d->now += d->config.call_timeout_ms + 1;
     learn(d, &list);
     assert_int_equal(steps_listed(d), 1);
     leave(d, 6);
-    assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    assert_null(driver_find(d, EFFECT_CALL));
+}
+
+/* Between the list and its answer. */
+static void trees__that_were_left_meanwhile_are_not_learned(void **state)
+{
+    static const uint16_t ids[] = {5};
+    static const struct fmcall_step step = {"0", ids, 1};
+    static const struct fmcall_steps list = {&step, 1, 0};
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "0", 5);
+    join_of(d, "1", BODY);
+    driver_done(d, driver_call(d, FMCALL_JOIN), FM_TIMEOUT, NULL);
+    driver_tick(d, 250);
+    driver_done(d, driver_call(d, FMCALL_JOIN), FM_DENIED, NULL);
+    d->now += d->config.call_timeout_ms + 1;
+    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    uint64_t call = driver_call(d, FMCALL_STEPS);
+    leave(d, 5);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .steps = &list);
+    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    (void)driver_call(d, FMCALL_STEPS);
 }
 
 UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
@@ -589,9 +614,10 @@ UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
           WITH(relaying, join__under_way_ends_with_its_job),
           WITH(relaying, join__ends_when_the_reservation_is_lost),
           WITH(relaying, joins__of_one_job_are_bounded),
-          WITH(relaying, leave__of_a_tree_that_it_has_not_is_refused),
+          WITH(relaying, leave__of_a_tree_that_it_has_not_asks_nothing),
           WITH(relaying, leave__stays_within_the_token),
           WITH(relaying, cleanup__of_a_step_without_trees_asks_nobody),
           WITH(relaying, cleanup__below_ends_the_known_steps_without_a_list),
           WITH(relaying, trees__are_not_known_after_an_answer_was_lost),
-          WITH(relaying, trees__are_learned_from_a_list))
+          WITH(relaying, trees__are_learned_from_a_list),
+          WITH(relaying, trees__that_were_left_meanwhile_are_not_learned))
