@@ -143,7 +143,7 @@ static inline void compact(void)
 {
     struct plainhttp_reply reply = called("/v3/kv/range", "{\"key\":\"AA==\"}");
     char body[128];
-    snprintf(body, sizeof body, "{\"revision\":\"%s\",\"physical\":true}",
+    snprintf(body, sizeof body, "{\"revision\":\"%s\"}",
              json_string_value(json_object_get(json_object_get(reply.json, "header"), "revision")));
     plainhttp_reply_release(&reply);
     call("/v3/kv/compaction", body);
