@@ -136,7 +136,8 @@ static bool everything_confirmed(const struct core *core, const struct reservati
     assert(reservation_valid(r));
     return r->state == JOB_RELEASING && r->vni_count == 0 && r->fm_side == FM_SIDE_NOTHING &&
            r->pkey == 0 && (!r->cleaner || r->cleaner->op.call == 0) && !relay_in_flight(r) &&
-           (!r->op || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms));
+           (!r->op || (r->op->call == 0 && r->op->release_settles_ms <= core->now_ms &&
+                       (r->op->list == 0 || r->op->list != core->link.list)));
 }
 
 void core_act_on_lives(struct core *core, const char *cluster, const char *job)

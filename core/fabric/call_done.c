@@ -209,6 +209,7 @@ void core_released_at_fm(struct core *core, struct reservation *r)
         op->unsure = false;
     op->tries = 0;
     op->retry_ms = 0;
+    op->list = core->link.list;
     op->evidence.not_routed_ms = op->evidence.unlisted_ms = 0;
     /* What still wants addresses checks the budget again: the name may have been taken by a stray
      * while the reservation itself waited for addresses (I8). */

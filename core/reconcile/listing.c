@@ -301,6 +301,18 @@ static void judge_strays(struct core *core)
         core_save_record(core, (struct record){.kind = RECORD_FOUNDED});
 }
 
+/* What was released while the list was under way had to stay until here: listed, and not in the
+ * ledger, it would be a stray (F21). */
+static void end_released(struct core *core, uint64_t list)
+{
+    assert(core->link.list == 0);
+    struct operation *at = core->operations;
+    for (struct reservation *r; (r = operations_next(&at));) {
+        if (r->op->list == list && r->fm_side == FM_SIDE_NOTHING)
+            core_act(core, r);
+    }
+}
+
 void listing_done(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_LIST_DONE);
@@ -323,11 +335,13 @@ void listing_done(struct core *core, const struct core_event *event)
         link_schedule_list(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
+        end_released(core, event->u.list_done.list);
         if (coming_up)
             link_came_up(core);
         return;
     }
     core->link.list = 0;
+    end_released(core, event->u.list_done.list);
     if (coming_up || outcome == FM_BROKEN || outcome == FM_UNREACHED ||
         outcome == FM_UNAUTHORIZED || outcome == FM_TIMEOUT) {
         link_lost(core, words);

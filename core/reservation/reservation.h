@@ -57,10 +57,11 @@ struct operation {
     int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
     char *words;                /* the fabric manager's last ones that were no answer */
-    bool asked;                 /* a RESERVE has left, in this life or a former one */
-    bool unsure;  /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
-                     may yet be, acted on; until a RELEASE sent after it settled is answered */
-    bool doubted; /* to be asked for by name */
+    uint64_t list; /* that was under way when it was released, which may name it; 0: none */
+    bool asked;    /* a RESERVE has left, in this life or a former one */
+    bool unsure;   /* a RESERVE was given up, or a crash hid what came of it: it may have been, or
+                      may yet be, acted on; until a RELEASE sent after it settled is answered */
+    bool doubted;  /* to be asked for by name */
     bool released_none; /* the last RELEASE was told that there is nothing */
     bool retried; /* an unanswered RESERVE came before the one that was answered: what is there with
                      another token is that one's */

@@ -25,8 +25,7 @@ static int find_route(struct call *call, const char *method)
     if (call->route)
         return route_check_query(call->route, &call->target, &call->problem);
     if (!methods)
-        return problem_set(&call->problem, 404, "no-such-path", NULL,
-                           "unknown path; %s",
+        return problem_set(&call->problem, 404, "no-such-path", NULL, "unknown path; %s",
                            front ? "the address of [front] listen has those of jobs only"
                                  : "GET /openapi.json lists all paths");
     methods_format(call->allow, sizeof call->allow, methods);

@@ -238,6 +238,22 @@ static void release__unanswered_lets_the_name_rest(void **state)
 }
 
 /* Released while it was being asked for by name: it still ends. */
+/* F21: the list has it, and a ledger that has not would take it for a stray. */
+static void release__during_a_list_is_remembered_to_its_end(void **state)
+{
+    static const char *const names[] = {"elcap-a"};
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    driver_tick(d, d->config.relist_ms);
+    const uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+    driver_set_hold(d, 0);
+    driver_released_job(d, "a");
+    assert_non_null(driver_job(d, "a"));
+    DRIVER_STEP(d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 1);
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
+    assert_null(driver_job(d, "a"));
+}
+
 static void release__of_a_doubted_one_ends(void **state)
 {
     struct driver *d = *state;
@@ -249,6 +265,7 @@ static void release__of_a_doubted_one_ends(void **state)
     driver_done(d, check, FM_BUSY, NULL);
     uint64_t release = driver_call(d, FMCALL_RELEASE);
     driver_tick(d, d->config.vni_hold_ms);
+    driver_list(d, NULL, 0, FM_OK);
     driver_done(d, release, FM_BUSY, NULL);
     driver_tick(d, core_next_deadline(d->core) - d->now);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
@@ -284,5 +301,6 @@ UNIT_MAIN(UP(release__never_waits_for_the_fabric_manager),
           UP(release__before_reserve_is_forgotten_in_time), UP(release__while_the_reserve_waits),
           UP(release__remembers_a_first_try_beside_what_was_in_its_way),
           UP(release__same_id_again_while_the_old_one_is_deleted),
-          UP(release__unanswered_lets_the_name_rest), UP(release__of_a_doubted_one_ends),
+          UP(release__unanswered_lets_the_name_rest),
+          UP(release__during_a_list_is_remembered_to_its_end), UP(release__of_a_doubted_one_ends),
           UP(release__is_tried_until_it_is_done))
