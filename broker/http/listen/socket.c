@@ -157,7 +157,7 @@ int socket_listen_tcp(const char *address, int *port, struct error *err)
     int rc =
         error_set(err, ERROR_IO, "cannot listen at %s: %s%s", address, strerror(cause),
                   cause == EADDRINUSE      ? "; `ss -ltnp` shows who does: stop that, or set "
-                                             "another port in [broker] listen"
+                                             "another port"
                   : cause == EADDRNOTAVAIL ? "; it is no address of this host: see `ip address`"
                   : cause == EACCES        ? "; ports below 1024 are root's: take a higher one"
                                            : "");
