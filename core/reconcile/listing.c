@@ -63,6 +63,16 @@ static struct reservation *find_listed(const struct core *core, const char *clus
     return r;
 }
 
+/* Of all its lives: which of them it is, the name does not tell. An older one whose release is in
+ * doubt is there as long as the name is, also when the next one waits for it already. */
+static void note_listed(const struct core *core, struct reservation *newest)
+{
+    for (struct reservation *r = newest; r; r = r->older) {
+        if (r->fm_side != FM_SIDE_NOTHING)
+            r->op->evidence.listed = core->link.list;
+    }
+}
+
 void listing_names(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_LIST_NAMES);
@@ -76,7 +86,7 @@ void listing_names(struct core *core, const struct core_event *event)
         if (!fm_name_split(names[i], cluster, &job) || !core_cluster_config(core, cluster)) {
             warn_of_prefix_conflict(core, names[i]);
         } else if ((r = find_listed(core, cluster, job))) {
-            r->op->evidence.listed = core->link.list;
+            note_listed(core, r);
         } else {
             warn_of_name_conflict(core, cluster, job);
             strays_seen(&core->strays, names[i], core->now_ms);

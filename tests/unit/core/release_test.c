@@ -238,6 +238,35 @@ static void release__unanswered_lets_the_name_rest(void **state)
 }
 
 /* Released while it was being asked for by name: it still ends. */
+/* I8: its job is there again and waits for its end. A list that names the job names it, too. */
+static void release__in_doubt_is_listed_under_the_name_of_the_next_life(void **state)
+{
+    static const char *const names[] = {"elcap-a"};
+    struct driver *d = *state;
+    d->config.reserve_timeout_ms = INT64_C(300) * 1000;
+    d->config.relist_ms = 10 * 1000;
+    driver_configure(d);
+    driver_reserved_job(d, "a");
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_NOT_ROUTED, NULL);
+    driver_reserve(d, driver_request("a", 128));
+    int lists = 0;
+    for (int i = 0; i < 200; i++) {
+        driver_tick(d, 1000);
+        const struct effect *call = driver_find(d, EFFECT_CALL);
+        const bool listing = driver_find(d, EFFECT_LIST);
+        const uint64_t release = call ? call->u.call.id : 0;
+        if (listing)
+            driver_list(d, names, 1, FM_OK);
+        if (release != 0)
+            driver_done(d, release, FM_NOT_ROUTED, NULL);
+        lists += listing;
+    }
+    assert_true(lists >= 3);
+    assert_non_null(driver_job(d, "a")->older);
+    assert_int_not_equal(driver_job(d, "a")->older->fm_side, FM_SIDE_NOTHING);
+}
+
 /* F21: the list has it, and a ledger that has not would take it for a stray. */
 static void release__during_a_list_is_remembered_to_its_end(void **state)
 {
@@ -302,5 +331,6 @@ UNIT_MAIN(UP(release__never_waits_for_the_fabric_manager),
           UP(release__remembers_a_first_try_beside_what_was_in_its_way),
           UP(release__same_id_again_while_the_old_one_is_deleted),
           UP(release__unanswered_lets_the_name_rest),
+          UP(release__in_doubt_is_listed_under_the_name_of_the_next_life),
           UP(release__during_a_list_is_remembered_to_its_end), UP(release__of_a_doubted_one_ends),
           UP(release__is_tried_until_it_is_done))
