@@ -129,9 +129,8 @@ static void add_token(struct bearers *bearers, uint64_t number, struct secret to
 /* What the job has to show: its tasks know the session token, or the key of a relayed job. */
 static struct secret token_of(const struct reservation_record *reservation)
 {
-    const bool relayed =
-        reservation->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(reservation->key);
-    return relayed ? reservation->key : reservation->token;
+    return key_relays(reservation->interconnect, reservation->key) ? reservation->key
+                                                                   : reservation->token;
 }
 
 void bearers_follow(struct bearers *bearers, const struct record *record)

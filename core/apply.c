@@ -87,8 +87,10 @@ static void drop_cleaner(struct core *core, struct reservation *r)
 static void drop_relay(struct core *core, struct reservation *r)
 {
     assert(!relay_in_flight(r));
-    for (struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next)
+    for (struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
         callqueue_remove(&core->calls, &one->op);
+        core->relay_bytes -= one->body ? strlen(one->body) : 0;
+    }
     relay_destroy(r->relay);
     r->relay = NULL;
 }

@@ -93,6 +93,7 @@ struct core {
     uint64_t unconfirmed;    /* VNIs given back by time only */
     uint64_t overdue;        /* VNIs quarantined although their time is over */
     struct core_cleanups cleanups;
+    size_t relay_bytes;         /* of the bodies that relayed jobs' requests have */
     uint64_t addresses_awaited; /* reservations that wait for others' addresses */
     bool founded;               /* RECORD_FOUNDED is there */
     struct facts_record facts;  /* its boot is the next one, */

@@ -337,14 +337,14 @@ int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operat
     assert(step || operation != BEARER_CLEANUP);
     if (!(scope->operations & operation))
         return refuse_operation(scope, operation, err);
-    if (!step)
-        return 0;
-    int code = steppath_check(step, err);
+    const int code = step ? steppath_check(step, err) : 0;
     if (code < 0)
         return code;
-    if (scope->no_steps)
+    if (scope->no_steps && (step || operation == BEARER_JOIN))
         return error_set(err, ERROR_REFUSED,
                          "this token reaches no step at all: its restrictions have none in common");
+    if (!step)
+        return 0;
     if (scope->steps[0] != '\0' && !steppath_within(step, scope->steps))
         return error_set(err, ERROR_REFUSED,
                          "step %.100s is out of this token's reach: it reaches %.100s%s", step,

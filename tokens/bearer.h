@@ -92,7 +92,8 @@ struct bearer_limits {
  * failure. */
 int bearer_narrow(struct bearer *bearer, const struct bearer_limits *limits, struct error *err);
 
-/* Whether the scope has this operation, for this step (NULL: it is about none; not for cleanup). 0,
+/* Whether the scope has this operation, for this step (NULL: it is about none, or about one that is
+ * not known here; not for cleanup). 0,
  * or ERROR_REFUSED with a sentence that names the scope. Time is the issuer's. */
 int bearer_allows(const struct bearer_scope *scope, enum bearer_operation operation,
                   const char *step, struct error *err);

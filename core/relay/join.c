@@ -23,8 +23,10 @@ enum {
     UNUSED_MS = 2000,    /* a tree that was made too late is kept so long; libfabric pauses 100 ms
                             before it asks again */
     RETRY_MS = 250,      /* between tries at the fabric manager */
-    REQUESTS_MAX = 64,   /* of one job */
-    REQUESTS_AT_ONCE = 8 /* of one job, in the call queue: the others of it wait */
+    REQUESTS_MAX = 64,   /* of one job, */
+    BYTES_MAX = 1 << 20, /* and of their bodies, when there is more than one */
+    BYTES_ALL_MAX = 64 << 20, /* of the bodies of all jobs */
+    REQUESTS_AT_ONCE = 8      /* of one job, in the call queue: the others of it wait */
 };
 
 /* ---- answers ---- */
@@ -92,6 +94,7 @@ static void end_request(struct core *core, struct reservation *r, struct relayed
         at = &(*at)->next;
     *at = one->next;
     r->relay->count--;
+    core->relay_bytes -= one->body ? strlen(one->body) : 0;
     callqueue_remove(&core->calls, &one->op);
     core_discard(core, one->op.words);
     core_discard(core, one->step);
@@ -116,7 +119,7 @@ static struct relayed *add_request(struct core *core, struct reservation *r, enu
 
 static void await(struct core *core, struct relayed *one, uint64_t ticket)
 {
-    assert(!one->waiters);
+    assert(!one->waiters || one->kind == FMCALL_LEAVE);
     core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
 }
 
@@ -133,6 +136,22 @@ static struct relayed *find_again(const struct relay *relay, const struct core_e
     return NULL;
 }
 
+static struct relayed *find_leave(const struct relay *relay, uint16_t tree)
+{
+    struct relayed *one = relay->requests;
+    while (one && (one->kind != FMCALL_LEAVE || one->tree != tree))
+        one = one->next;
+    return one;
+}
+
+static size_t bytes_of(const struct relay *relay)
+{
+    size_t bytes = 0;
+    for (const struct relayed *one = relay->requests; one; one = one->next)
+        bytes += one->body ? strlen(one->body) : 0;
+    return bytes;
+}
+
 static uint32_t joins_of(const struct relay *relay)
 {
     uint32_t count = 0;
@@ -141,13 +160,14 @@ static uint32_t joins_of(const struct relay *relay)
     return count;
 }
 
-static bool has_vni(const struct reservation *r, uint16_t vni)
+static bool has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
 {
     for (unsigned i = 0; i < r->vni_count; i++) {
         if (r->vnis[i] == vni)
             return true;
     }
-    return r->vni_count == 0 && r->vni_asked == 0; /* then its tasks have them from elsewhere */
+    /* A job that wanted none has its own from elsewhere, and not from this broker's pool. */
+    return r->vni_count == 0 && r->vni_asked == 0 && !idset_has(&core->vnis.pool, vni);
 }
 
 static bool is_within(const char *step, const char *const *scopes, size_t count)
@@ -171,6 +191,12 @@ static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint
     return NULL;
 }
 
+static bool is_full(const struct relay *relay, size_t bytes)
+{
+    return relay->count >= REQUESTS_MAX ||
+           (relay->count > 0 && bytes_of(relay) + bytes > BYTES_MAX);
+}
+
 static const char *limit_words(struct core *core, const struct reservation *r)
 {
     return core_text(core, "01: the job has %u multicast addresses, and all are in use",
@@ -190,19 +216,22 @@ void relay_join(struct core *core, const struct core_event *event)
     if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     "the token is not for this step: see mcastctl token show");
-    else if (!has_vni(r, event->u.join.vni))
+    else if (!has_vni(core, r, event->u.join.vni))
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
     else if (none)
         deny(core, ticket, NONE_LEFT, none);
     else if (!one && relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)
         deny(core, ticket, NONE_LEFT, limit_words(core, r));
-    else if (!one && relay->count >= REQUESTS_MAX)
+    else if (!one && is_full(relay, strlen(event->u.join.body)))
         answer_later(core, ticket, "too many requests of this job are under way: ask again");
+    else if (!one && core->relay_bytes + strlen(event->u.join.body) > BYTES_ALL_MAX)
+        deny(core, ticket, 0, "too many requests of all jobs are under way");
     else {
         if (!one) {
             one = add_request(core, r, FMCALL_JOIN, event->u.join.step);
             one->body = memory_text(event->u.join.body);
+            core->relay_bytes += strlen(one->body);
         }
         await(core, one, ticket);
         core_act(core, r);
@@ -232,12 +261,16 @@ void relay_leave(struct core *core, const struct core_event *event)
         core_answer(core, event->ticket, ANSWER_LEFT, NULL, NULL);
         return;
     }
-    if (relay->count >= REQUESTS_MAX) {
+    /* One a tree: a second one might end a tree that has got its number meanwhile. */
+    struct relayed *one = find_leave(relay, event->u.leave.tree);
+    if (!one && relay->count >= REQUESTS_MAX) {
         answer_later(core, event->ticket, "too many requests of this job are under way: ask again");
         return;
     }
-    struct relayed *one = add_request(core, r, FMCALL_LEAVE, tree ? tree->step : "");
-    one->tree = event->u.leave.tree;
+    if (!one) {
+        one = add_request(core, r, FMCALL_LEAVE, tree ? tree->step : "");
+        one->tree = event->u.leave.tree;
+    }
     await(core, one, event->ticket);
     core_act(core, r);
 }
@@ -393,22 +426,25 @@ void relay_begin(struct core *core, struct operation *op, struct effect *effect)
 
 /* ---- what came of it ---- */
 
-static void joined(struct core *core, struct reservation *r, struct relayed *one,
-                   const struct fmcall_tree *tree)
-{
-    assert(tree->id < FMCALL_TREES);
-    relay_add_tree(r->relay, tree->id, one->step);
-    one->made = true;
-    one->tree = tree->id;
-    (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
-    one->give_up_ms = core->now_ms + UNUSED_MS;
-}
-
 static void left(struct core *core, struct reservation *r, struct relayed *one)
 {
     relay_drop_tree(r->relay, one->tree);
     core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
     end_request(core, r, one);
+}
+
+static void joined(struct core *core, struct reservation *r, struct relayed *one,
+                   const struct fmcall_tree *tree)
+{
+    assert(tree->id < FMCALL_TREES);
+    struct relayed *leave = find_leave(r->relay, tree->id);
+    if (leave && leave->op.call == 0) /* the number is another tree's now */
+        left(core, r, leave);
+    relay_add_tree(r->relay, tree->id, one->step);
+    one->made = true;
+    one->tree = tree->id;
+    (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
+    one->give_up_ms = core->now_ms + UNUSED_MS;
 }
 
 static void retry(struct core *core, struct reservation *r, struct relayed *one, const char *words)

@@ -31,7 +31,7 @@ struct relay_tree {
 struct relayed {
     struct operation op; /* of the call queue; first: it stands for all */
     struct relayed *next;
-    struct waiter *waiters; /* at most one */
+    struct waiter *waiters; /* of JOIN at most one */
     int64_t give_up_ms;     /* or, of a JOIN that has ended and is not asked for again: forgotten */
     int64_t retry_ms;       /* not before then */
     enum fmcall_kind kind;  /* JOIN or LEAVE */

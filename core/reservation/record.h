@@ -3,6 +3,7 @@
 
 #include "base/secret.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What is kept on disk: the core writes these, the store keeps them, and at start the core reads
@@ -166,6 +167,13 @@ struct reservation_record {
                             Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
 };
+
+/* Whether a job with this key makes its trees through this broker, with the key as its token, which
+ * it was given before the fabric manager had answered (core/relay/, B9). */
+static inline bool key_relays(int interconnect, struct secret key)
+{
+    return interconnect == INTERCONNECT_SLINGSHOT && !secret_none(key);
+}
 
 enum { BOOT_ID_MAX = 40 };
 

@@ -129,11 +129,9 @@ static inline bool reservation_valid(const struct reservation *r)
            (r->op ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
 }
 
-/* The job makes its trees through this broker, with its key as the token, which it was given before
- * the fabric manager had answered (core/relay/, B9). */
 static inline bool reservation_relayed(const struct reservation *r)
 {
-    return r->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(r->key);
+    return key_relays(r->interconnect, r->key);
 }
 
 /* Whether requests wait for what comes of its reserve. */

@@ -42,6 +42,8 @@ static void send(struct sim *sim, struct task *task, enum request_kind kind, uin
         .task = task, .tree = tree, .scope_name = task->scope < 0 ? "" : steps_name(task->scope)};
     if (kind == REQUEST_JOIN)
         task->ticket = request->ticket;
+    else if (sim->fabric.owners[tree].left_ms == 0)
+        sim->fabric.owners[tree].left_ms = sim->now_ms;
     rm_send(sim, request, rng_between(bearer_dice(sim, task->job), 0, sim->profile.net_ms));
 }
 
@@ -386,7 +388,10 @@ static bool denied_rightly(const struct sim *sim, const struct request *request,
                            const struct entry *e)
 {
     const struct task *task = request->join.task;
-    const int64_t since_ms = request->kind == REQUEST_JOIN ? task->since_ms : request->asked_ms;
+    /* Requests for the end of one tree are one. */
+    const int64_t since_ms = request->kind == REQUEST_JOIN
+                                 ? task->since_ms
+                                 : sim->fabric.owners[request->join.tree].left_ms;
     const bool has_some = e->saved_hwcoll == HWCOLL_WANTED || e->saved_hwcoll == HWCOLL_RESERVED;
     return !has_some || e->freed_batch || task->shared ||
            sim->now_ms - e->refused_ms <= KEPT_MS + LATE_MS ||

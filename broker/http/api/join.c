@@ -86,9 +86,8 @@ int join_handle(struct call *call)
     char *body = NULL;
     if (read_join(call, &event, &body) < 0)
         return -1;
-    const bool bounded = *scope || proof->scope.no_steps;
     int rc =
-        tokenproof_allows(proof, BEARER_JOIN, bounded ? event.u.join.step : NULL, &call->problem);
+        tokenproof_allows(proof, BEARER_JOIN, *scope ? event.u.join.step : NULL, &call->problem);
     event.u.join.number = proof->scope.number;
     event.u.join.scopes = &scope;
     event.u.join.scope_count = *scope ? 1 : 0;

@@ -413,7 +413,9 @@ static void join__that_waits_is_answered_when_its_job_is_gone(void **state)
     request.vni_count = 0;
     driver_reserve(d, request);
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
-    join(d);
+    join(d); /* with a VNI that may be another job's */
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    DRIVER_ASK(d, CORE_JOIN, join, .number = 1, .step = "0", .vni = 1023, .body = BODY);
     assert_null(driver_answer(d));
     driver_release(d, "a");
     assert_null(driver_job(d, "a"));
@@ -447,6 +449,40 @@ static void joins__of_one_job_are_bounded(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
 }
 
+/* B8: what jobs ask for is kept until it is done. */
+static void joins__are_bounded_in_bytes(void **state)
+{
+    enum { LARGE = 700 << 10 };
+    struct driver *d = *state;
+    char *body = malloc(LARGE + 1);
+    assert_non_null(body);
+    memset(body, 'x', LARGE);
+    body[LARGE] = '\0';
+    (void)reserve_job(d);
+    join_of(d, "0", body);
+    assert_null(driver_answer(d));
+    join_of(d, "1", body);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    int taken = 1;
+    for (bool full = false; !full; taken += !full) {
+        char name[16];
+        (void)snprintf(name, sizeof name, "b%d", taken);
+        struct reserve_request request = driver_request(name, 128);
+        request.key = secret_of(KEY);
+        driver_reserve(d, request);
+        DRIVER_ASK(d, CORE_JOIN, join, .number = driver_job(d, name)->number, .step = "0",
+                   .vni = driver_job(d, name)->vnis[0], .body = body);
+        full = driver_answer(d) != NULL;
+        assert_true(taken < 100);
+    }
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    driver_release(d, "a");
+    DRIVER_ASK(d, CORE_JOIN, join, .number = 2, .step = "1", .vni = driver_job(d, "b1")->vnis[0],
+               .body = BODY);
+    assert_null(driver_answer(d)); /* there is room again */
+    free(body);
+}
+
 /* ---- leaves ---- */
 
 static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
@@ -456,6 +492,41 @@ static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
     leave(d, 5);
     assert_int_equal(driver_answered(d), ANSWER_LEFT);
     assert_null(driver_find(d, EFFECT_CALL));
+}
+
+/* libfabric repeats it after "later"; twice sent, it might end the next tree of this number. */
+static void leave__that_comes_again_is_sent_once(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "0", 5);
+    leave(d, 5);
+    uint64_t call = driver_call(d, FMCALL_LEAVE);
+    driver_tick(d, 4000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    leave(d, 5);
+    leave(d, 5);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_done(d, call, FM_OK, NULL);
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    assert_null(driver_find(d, EFFECT_CALL));
+}
+
+/* A number that the fabric manager gives again is another tree's. */
+static void leave__that_waits_does_not_end_the_next_tree_of_its_number(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "0", 5);
+    leave(d, 5);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+    join(d);
+    join_done(d, driver_call(d, FMCALL_JOIN), 5);
+    assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
+    driver_tick(d, 60 * 1000);
+    assert_null(driver_find(d, EFFECT_CALL));
+    assert_int_equal(steps_listed(d), 1);
 }
 
 static void leave__stays_within_the_token(void **state)
@@ -631,6 +702,9 @@ UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
           WITH(relaying, join__ends_when_the_reservation_is_lost),
           WITH(relaying, joins__of_one_job_are_bounded),
           WITH(relaying, leave__of_a_tree_that_it_has_not_asks_nothing),
+          WITH(relaying, joins__are_bounded_in_bytes),
+          WITH(relaying, leave__that_comes_again_is_sent_once),
+          WITH(relaying, leave__that_waits_does_not_end_the_next_tree_of_its_number),
           WITH(relaying, leave__stays_within_the_token),
           WITH(relaying, cleanup__of_a_step_without_trees_asks_nobody),
           WITH(relaying, cleanup__below_ends_the_known_steps_without_a_list),
