@@ -19,13 +19,14 @@
  * A request that waits is answered JOIN_LATER in time, and libfabric sends it again. */
 
 enum {
-    ANSWER_MS = 4000,    /* libfabric waits 5 s */
-    UNUSED_MS = 2000,    /* a tree that was made too late is kept so long; libfabric pauses 100 ms
-                            before it asks again */
-    RETRY_MS = 250,      /* between tries at the fabric manager */
-    REQUESTS_MAX = 64,   /* of one job, */
-    BYTES_MAX = 1 << 20, /* and of their bodies, when there is more than one */
-    BYTES_ALL_MAX = 64 << 20, /* of the bodies of all jobs */
+    ANSWER_MS = 4000,  /* libfabric waits 5 s */
+    UNUSED_MS = 2000,  /* a tree that was made too late is kept so long; libfabric pauses 100 ms
+                          before it asks again */
+    RETRY_MS = 250,    /* between tries at the fabric manager */
+    REQUESTS_MAX = 64, /* of one job, */
+    BYTES_ALWAYS = 64 << 10,  /* of the bodies of one job: always, */
+    BYTES_MAX = 1 << 20,      /* at most, */
+    BYTES_ALL_MAX = 64 << 20, /* as long as all jobs have no more than this */
     REQUESTS_AT_ONCE = 8      /* of one job, in the call queue: the others of it wait */
 };
 
@@ -191,10 +192,13 @@ static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint
     return NULL;
 }
 
-static bool is_full(const struct relay *relay, size_t bytes)
+/* Whatever others ask for, a job has room for a join of some thousand NICs (B8). */
+static bool has_room(const struct core *core, const struct relay *relay, size_t bytes)
 {
-    return relay->count >= REQUESTS_MAX ||
-           (relay->count > 0 && bytes_of(relay) + bytes > BYTES_MAX);
+    const size_t own = bytes_of(relay) + bytes;
+    return relay->count < REQUESTS_MAX &&
+           (own <= BYTES_ALWAYS ||
+            (own <= BYTES_MAX && core->relay_bytes + bytes <= BYTES_ALL_MAX));
 }
 
 static const char *limit_words(struct core *core, const struct reservation *r)
@@ -223,9 +227,9 @@ void relay_join(struct core *core, const struct core_event *event)
         deny(core, ticket, NONE_LEFT, none);
     else if (!one && relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)
         deny(core, ticket, NONE_LEFT, limit_words(core, r));
-    else if (!one && is_full(relay, strlen(event->u.join.body)))
+    else if (!one && !has_room(core, relay, strlen(event->u.join.body)) && relay->count > 0)
         answer_later(core, ticket, "too many requests of this job are under way: ask again");
-    else if (!one && core->relay_bytes + strlen(event->u.join.body) > BYTES_ALL_MAX)
+    else if (!one && !has_room(core, relay, strlen(event->u.join.body)))
         deny(core, ticket, 0, "too many requests of all jobs are under way");
     else {
         if (!one) {

@@ -476,9 +476,12 @@ static void joins__are_bounded_in_bytes(void **state)
         assert_true(taken < 100);
     }
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    DRIVER_ASK(d, CORE_JOIN, join, .number = (uint64_t)taken + 1, .step = "0",
+               .vni = (uint16_t)(1024 + taken), .body = BODY);
+    assert_null(driver_answer(d)); /* one that is not so long */
     driver_release(d, "a");
-    DRIVER_ASK(d, CORE_JOIN, join, .number = 2, .step = "1", .vni = driver_job(d, "b1")->vnis[0],
-               .body = BODY);
+    DRIVER_ASK(d, CORE_JOIN, join, .number = (uint64_t)taken + 1, .step = "1",
+               .vni = (uint16_t)(1024 + taken), .body = body);
     assert_null(driver_answer(d)); /* there is room again */
     free(body);
 }

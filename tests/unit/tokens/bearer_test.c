@@ -369,6 +369,8 @@ static void narrowing__of_no_step_stays_nothing(void **state)
     assert_says(&err, "reaches no step at all");
     assert_int_equal(bearer_allows(&bearer.scope, BEARER_CLEANUP, "/fB", &err), ERROR_REFUSED);
     assert_int_equal(bearer_allows(&bearer.scope, BEARER_SHOW, NULL, &err), 0);
+    /* Of which step a tree is, is found out later. */
+    assert_int_equal(bearer_allows(&bearer.scope, BEARER_JOIN, NULL, &err), ERROR_REFUSED);
 }
 
 static void narrowing__ends_when_the_token_is_full(void **state)
