@@ -15,7 +15,7 @@ spin -a $plant "$@" model.pml >spin.log || { cat spin.log; exit 1; }
 # To compile at -O2 takes longer than it saves, so does -O1 when an error ends the search, and
 # COLLAPSE half as long again for less memory.
 [ -n "$plant" ] && level=-O0 || level=-O1
-"${CC:-cc}" $level -w -DSAFETY -o pan pan.c
+"${CC:-cc}" "$level" -w -DSAFETY -o pan pan.c
 ./pan -m2000000 >pan.log
 grep -E 'errors:|states, stored|assertion violated' pan.log
 grep -q 'Search not completed\|max search depth too small' pan.log && complete=no || complete=yes
