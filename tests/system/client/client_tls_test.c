@@ -316,7 +316,7 @@ static void several__go_on_to_the_one_that_is_believed(void **state)
     assert_int_equal(ask(handle, &error), MCAST_UNREACHABLE);
     assert_string_equal(error.word, "tls");
     assert_words(error.text, "set cacert (or MCAST_CACERT)");
-    assert_words(error.text, "; nor https://localhost:");
+    assert_words(error.text, "; nor https://"); /* either: one that is slow is tried again */
     mcast_close(handle);
     snprintf(urls, sizeof urls, "https://localhost:%s %s", port, stand.socket);
     handle = open_broker(urls);

@@ -42,10 +42,14 @@ static const struct form {
 static bool has_form(const struct form *form, const char *bytes, size_t length, size_t *at)
 {
     const size_t prefix = strlen(form->begins);
-    const char *end = bytes + length;
-    for (const char *next = bytes;
-         (next = memmem(next, (size_t)(end - next), form->begins, prefix));) {
+    const char *end = bytes + length, *next = bytes;
+    /* Not memmem: a sanitizer looks each time at all that is left, before it searches. */
+    while ((next = memchr(next, *form->begins, (size_t)(end - next)))) {
         size_t run = 0;
+        if ((size_t)(end - next) < prefix || memcmp(next, form->begins, prefix) != 0) {
+            next++;
+            continue;
+        }
         next += prefix;
         while (next + run < end && run < form->least && next[run] != '\0' &&
                strchr(form->of, next[run]))
