@@ -19,7 +19,7 @@
  * Which trees the job has is known here as long as the process lives and no answer was lost; the
  * fabric manager knows it always. Nothing of it is on disk. What is not known is learned: after a
  * lost answer, and after a start when the job asks for something, all its trees are listed, once
- * nothing is under way that may change them. That has the last place in the call queue: nothing
+ * no call is under way that may change them. That has the last place in the call queue: nothing
  * depends on it but a leave under a narrowed token, whose sender is told to ask again.
  *
  * The declarations of join.c, which decides, and of trees.c, which remembers. */
@@ -110,7 +110,7 @@ void relay_doubt(struct reservation *reservation);
 /* A call that may have been acted on, or may yet be. */
 void relay_unsettle(const struct core *core, struct reservation *reservation);
 
-/* When a list is to be asked for, to learn from; INT64_MAX: none, or when requests have ended. */
+/* When a list is to be asked for, to learn from; INT64_MAX: none, or when calls have ended. */
 int64_t relay_list_due(const struct reservation *reservation);
 void relay_note_list(const struct core *core, struct reservation *reservation);
 

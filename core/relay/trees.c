@@ -209,8 +209,12 @@ void relay_list_release(struct fmcall_steps *steps)
 int64_t relay_list_due(const struct reservation *r)
 {
     const struct relay *relay = r->relay;
-    if (!relay || relay->complete || relay->requests)
+    if (!relay || relay->complete)
         return INT64_MAX;
+    for (const struct relayed *one = relay->requests; one; one = one->next) {
+        if (one->op.call != 0 || one->op.queued != FMCALL_NONE) /* it may change what is listed */
+            return INT64_MAX;
+    }
     return relay->list_ms > relay->settles_ms ? relay->list_ms : relay->settles_ms + 1;
 }
 
@@ -226,9 +230,7 @@ void relay_note_list(const struct core *core, struct reservation *r)
 void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_t sent_ms)
 {
     struct relay *relay = r->relay;
-    if (!relay || relay->complete || steps->skipped > 0)
-        return;
-    if (relay->requests || sent_ms <= relay->settles_ms)
+    if (!relay || relay->complete || steps->skipped > 0 || sent_ms <= relay->settles_ms)
         return;
     while (relay->tree_count > 0)
         drop_at(relay, relay->tree_count - 1);
