@@ -114,6 +114,16 @@ void relay_unsettle(const struct core *core, struct reservation *reservation);
 int64_t relay_list_due(const struct reservation *reservation);
 void relay_note_list(const struct core *core, struct reservation *reservation);
 
+/* What is known, for a view. */
+enum { RELAY_STEPS_SHOWN = 8 };
+struct relay_view {
+    uint32_t trees;
+    bool all;                             /* there are no others */
+    const char *steps[RELAY_STEPS_SHOWN]; /* that have them, */
+    uint32_t step_count;                  /* so many; 0: more than find room */
+};
+void relay_view(const struct reservation *reservation, struct relay_view *out);
+
 /* What is known, as the fabric manager would list it; false: not all is. To be released. */
 bool relay_list(const struct reservation *reservation, struct fmcall_steps *out);
 void relay_list_release(struct fmcall_steps *steps);

@@ -169,6 +169,31 @@ void relay_unsettle(const struct core *core, struct reservation *r)
 
 /* ---- lists ---- */
 
+static bool is_named(const struct relay_view *view, const char *step)
+{
+    for (uint32_t i = 0; i < view->step_count; i++) {
+        if (strcmp(view->steps[i], step) == 0)
+            return true;
+    }
+    return false;
+}
+
+void relay_view(const struct reservation *r, struct relay_view *out)
+{
+    const struct relay *relay = r->relay;
+    *out = (struct relay_view){.trees = relay ? relay->tree_count : 0,
+                               .all = relay && relay->complete};
+    for (uint32_t i = 0; i < out->trees; i++) {
+        if (is_named(out, relay->trees[i].step))
+            continue;
+        if (out->step_count == RELAY_STEPS_SHOWN) {
+            out->step_count = 0;
+            return;
+        }
+        out->steps[out->step_count++] = relay->trees[i].step;
+    }
+}
+
 static int by_step(const void *a, const void *b)
 {
     const struct relay_tree *one = a, *other = b;

@@ -109,6 +109,16 @@ static int leave(struct fixture *fixture, const char *token, int tree)
     return status;
 }
 
+/* What mcastctl shows of the job's trees. */
+static void shows(struct fixture *fixture, const struct fixture_job *job, const char *trees)
+{
+    char out[4096];
+    const char *const words[] = {"show", job->name, NULL};
+    assert_int_equal(fixture_ctl(fixture, NULL, words, out, sizeof out), 0);
+    if (!strstr(out, trees))
+        fail_msg("not \"%s\": %s", trees, out);
+}
+
 /* ---- */
 
 static void tree__is_made_and_deleted_through_the_broker(void **state)
@@ -118,7 +128,9 @@ static void tree__is_made_and_deleted_through_the_broker(void **state)
     int tree;
     assert_int_equal(join(fixture, &job, job.token, "0", 1, &tree), 200);
     assert_int_equal(fixture_trees(fixture, &job, "0"), 1);
+    shows(fixture, &job, " 1 of 64 addresses in use, by steps 0\n");
     assert_int_equal(leave(fixture, job.token, tree), 200);
+    shows(fixture, &job, " 0 of 64 addresses in use\n");
     assert_int_equal(fixture_trees(fixture, &job, "0"), 0);
     assert_int_equal(leave(fixture, job.token, tree), 200);
     fixture_release(fixture, "f1");
@@ -188,6 +200,7 @@ static void job__goes_on_when_the_broker_was_killed(void **state)
     testbed_kill_broker(testbed);
     assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(testbed_await_link(testbed), 0);
+    shows(fixture, &job, "at least 0 of 64 addresses in use; for all of them see --steps\n");
     struct wish wish = {.fixture = fixture, .token = narrow, .tree = tree};
     assert_true(await(is_left, &wish, AWAIT_DEADLINE_MS));
     assert_int_equal(wish.status, 200);

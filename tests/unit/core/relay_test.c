@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/fabric/cleanup.h"
+#include "core/relay/relay.h"
 #include "tests/unit/core/driver.h"
 
 /* B9: a relayed job starts at once, its reserve goes on behind it, and it makes its trees through
@@ -718,6 +719,30 @@ static void list_done(struct driver *d, const struct fmcall_steps *list)
                 .steps = list, .words = "200");
 }
 
+static struct relay_view seen(const struct driver *d)
+{
+    struct relay_view view;
+    relay_view(driver_job(d, "a"), &view);
+    return view;
+}
+
+static void view__has_the_trees_and_few_steps(void **state)
+{
+    char step[] = "0";
+    struct driver *d = *state;
+    reserved_job_of(d, 20);
+    assert_true(seen(d).all && seen(d).trees == 0 && seen(d).step_count == 0);
+    for (uint16_t i = 0; i < 2 * RELAY_STEPS_SHOWN; i++, step[0] = (char)('0' + i / 2))
+        make_tree(d, step, i);
+    assert_int_equal(seen(d).step_count, RELAY_STEPS_SHOWN);
+    assert_string_equal(seen(d).steps[1], "1");
+    make_tree(d, "9", 16);
+    assert_int_equal(seen(d).step_count, 0);
+    assert_int_equal(seen(d).trees, 17);
+    lose_join(d, "0");
+    assert_false(seen(d).all);
+}
+
 /* The same ledger, another process. */
 static void restart(struct driver *d)
 {
@@ -938,4 +963,5 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(leave__does_not_wait_for_ever_for_the_trees),
           T(trees__are_learned_after_a_start_by_the_first_request),
           T(trees__are_learned_behind_a_cleanup), T(trees__are_learned_from_the_list_of_a_cleanup),
-          T(list__waits_for_releases), T(list__that_is_asked_for_is_no_longer_the_last))
+          T(view__has_the_trees_and_few_steps), T(list__waits_for_releases),
+          T(list__that_is_asked_for_is_no_longer_the_last))
