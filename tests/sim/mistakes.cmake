@@ -260,10 +260,6 @@ mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
         deny_waiters]])
-mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
-    [[    if (one->waiters) {
-        deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
-        deny_waiters]])
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
     [[if (names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
@@ -284,6 +280,10 @@ mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
     [[r->op->asked = r->op->unsure;]] [[;]] 1400)
 mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
     [[(!relayed || rec->wish == WISH_REQUIRED) &&]] [[!relayed &&]])
+mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
+    [[    if (one->waiters) {
+        deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
+        deny_waiters]])
 
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c

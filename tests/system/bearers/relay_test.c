@@ -2,7 +2,6 @@
 #include "tests/system/bearers/fixture.h"
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/folder.h"
 #include "tests/unit/unit.h"
 
 /* B9: jobs make their trees through the broker, as libfabric asks for them. */
@@ -12,19 +11,10 @@
 
 enum { ADDRESSES = 64 }; /* of each job, by the fixture */
 
-/* Where jobs are served: the port is any free one, so that the log tells it. */
+/* Where jobs are served: the port is any free one. */
 static int front_port(struct fixture *fixture)
 {
-    char path[256], line[1024];
-    int port = 0;
-    FILE *log = fopen(
-        folder_path(path, sizeof path, testbed_folder(fixture_stage(fixture)), "mcastd.log"), "re");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log)) {
-        const char *at = strstr(line, " front=127.0.0.1:");
-        port = at ? atoi(at + strlen(" front=127.0.0.1:")) : port;
-    }
-    fclose(log);
+    const int port = testbed_port(fixture_stage(fixture), " front=127.0.0.1:");
     assert_true(port > 0);
     return port;
 }
