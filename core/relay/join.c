@@ -255,6 +255,7 @@ void relay_join(struct core *core, const struct core_event *event)
 static void await_list(struct core *core, struct reservation *r, uint64_t ticket)
 {
     struct relay *relay = r->relay;
+    assert(!relay->complete);
     if (relay->awaited_ms == 0)
         relay->awaited_ms = core->now_ms;
     if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)
@@ -477,6 +478,7 @@ static void left(struct core *core, struct reservation *r, struct relayed *one)
 
 static void add_tree(struct core *core, struct reservation *r, struct relayed *one, uint16_t id)
 {
+    assert(id < FMCALL_TREES && one->op.call == 0);
     struct relayed *leave = find_leave(r->relay, id);
     if (leave && leave->op.call == 0) /* the number is another tree's now */
         left(core, r, leave);
@@ -535,6 +537,7 @@ static bool names_nic(const char *body, const char *root)
 static void made_unfit(struct core *core, struct reservation *r, struct relayed *one,
                        const struct fmcall_tree *tree)
 {
+    assert(one->kind == FMCALL_JOIN && !one->made);
     retry(core, r, one,
           "the root of the tree that it made is none of the NICs that it was to join");
     if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */

@@ -248,6 +248,7 @@ void relay_note_list(const struct core *core, struct reservation *r)
     struct relay *relay = r->relay;
     if (!relay)
         return;
+    assert(relay->lists <= LIST_DOUBLED_MAX);
     relay->list_ms = core->now_ms + ((int64_t)LIST_MS << relay->lists);
     relay->lists += relay->lists < LIST_DOUBLED_MAX;
 }

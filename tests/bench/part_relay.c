@@ -88,7 +88,8 @@ static int make_tree(struct side *side, int64_t *time_ns)
 static double median_ms(struct side *side, size_t count)
 {
     sample_sort(side->times, count);
-    return (double)side->times[count / 2] / 1e6;
+    const int64_t median = side->times[count / 2];
+    return (double)median / 1e6;
 }
 
 static int repeat(const struct bench *bench, struct side sides[2])
