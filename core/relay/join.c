@@ -544,8 +544,6 @@ static void made_unfit(struct core *core, struct reservation *r, struct relayed 
         return;
     add_tree(core, r, one, tree->id);
     one->unfit = true;
-    if (find_leave(r->relay, tree->id))
-        return;
     struct relayed *leave = add_request(core, r, FMCALL_LEAVE, one->step);
     leave->tree = tree->id;
     leave->give_up_ms = INT64_MAX;

@@ -677,6 +677,19 @@ static void tree__that_libfabric_rejects_and_that_stays_denies_its_join(void **s
     assert_int_equal(steps_listed(d), 1);
 }
 
+static void tree__that_libfabric_rejects_goes_however_long_it_takes(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join_done_at(d, begin_join(d), 5, "");
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+    make_tree(d, "1", 6); /* there is one more address */
+    driver_tick(d, d->config.relay_timeout_ms + 1000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER); /* who waits since 4 s */
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    assert_int_equal(steps_listed(d), 1);
+}
+
 /* It says the number of a tree that is in use, and it is not to go for that. */
 static void tree__in_use_does_not_go_for_an_answer_that_names_it(void **state)
 {
@@ -810,6 +823,11 @@ static void list__that_brings_nothing_is_repeated_after_a_pause(void **state)
     }
     list_done(d, &cleanup_no_steps);
     assert_int_equal(steps_listed(d), 0);
+    lose_join(d, "0");
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_BUSY, NULL);
+    driver_tick(d, 500); /* as at first */
+    (void)driver_call(d, FMCALL_STEPS);
 }
 
 static void leave__after_a_start_waits_for_the_trees(void **state)
@@ -821,14 +839,19 @@ static void leave__after_a_start_waits_for_the_trees(void **state)
     restart(d);
     leave_narrowed(d, 5);
     assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    driver_tick(d, d->config.call_timeout_ms);
     assert_null(driver_find(d, EFFECT_CALL)); /* joins of before may be acted on yet */
-    driver_tick(d, d->config.call_timeout_ms + 1);
+    driver_tick(d, 1);
     list_done(d, &list_of_five);
     leave_narrowed(d, 5);
     driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
     assert_int_equal(driver_answered(d), ANSWER_LEFT);
     leave_narrowed(d, 6);
     assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    driver_tick(d, d->config.relay_timeout_ms);
+    lose_join(d, "0");
+    leave_narrowed(d, 6); /* which waits anew */
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
 }
 
 /* libfabric would ask again for ever. */
@@ -884,22 +907,33 @@ static void trees__are_learned_from_the_list_of_a_cleanup(void **state)
     assert_int_equal(steps_listed(d), 1);
 }
 
+/* Of four places three are other calls', and one more waits, when the list is due. */
+static uint64_t busy(struct driver *d)
+{
+    static const char *const jobs[] = {"b", "c", "d", "e"};
+    uint64_t call = 0;
+    d->config.calls_at_once = 4;
+    reserved_job(d);
+    for (int i = 0; i < 4; i++) {
+        char token[] = {'t', jobs[i][0], '\0'};
+        reserve(d, jobs[i], WISH_AUTO);
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, token);
+    }
+    lose_join(d, "0");
+    for (int i = 0; i < 4; i++) {
+        driver_release(d, jobs[i]);
+        call = i < 3 ? driver_call(d, FMCALL_RELEASE) : call;
+    }
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    return call;
+}
+
 /* It has the last place: what jobs wait for goes first. */
 static void list__waits_for_releases(void **state)
 {
     struct driver *d = *state;
-    d->config.calls_at_once = 1;
-    reserved_job(d);
-    reserve(d, "b", WISH_AUTO);
-    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-b");
-    reserve(d, "c", WISH_AUTO);
-    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-c");
-    lose_join(d, "0");
-    driver_release(d, "b");
-    uint64_t call = driver_call(d, FMCALL_RELEASE);
-    driver_tick(d, d->config.call_timeout_ms + 1); /* the list is due */
-    driver_release(d, "c");
-    driver_done(d, call, FM_OK, NULL);
+    driver_done(d, busy(d), FM_OK, NULL);
     driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
     (void)driver_call(d, FMCALL_STEPS);
 }
@@ -908,20 +942,43 @@ static void list__waits_for_releases(void **state)
 static void list__that_is_asked_for_is_no_longer_the_last(void **state)
 {
     struct driver *d = *state;
-    d->config.calls_at_once = 1;
-    reserved_job(d);
-    reserve(d, "b", WISH_AUTO);
-    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-b");
-    lose_join(d, "0");
-    reserve(d, "c", WISH_AUTO);
-    uint64_t call = driver_call(d, FMCALL_RESERVE);
-    driver_tick(d, d->config.call_timeout_ms + 1);
-    driver_release(d, "b");
+    uint64_t call = busy(d);
     ask_steps(d);
-    driver_done(d, call, FM_DENIED, NULL);
-    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    driver_done(d, call, FM_OK, NULL);
     list_done(d, &list_of_five);
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
+}
+
+static void list__that_is_asked_for_goes_before_cleanups(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    lose_join(d, "0");
+    clean(d, "0", false);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    clean(d, "1", false);
+    driver_tick(d, d->config.call_timeout_ms + 1); /* it is due, behind these */
+    ask_steps(d);
+    driver_done(d, call, FM_OK, NULL);
+    (void)driver_call(d, FMCALL_STEPS);
+}
+
+/* The end of a step may be acted on yet, although it was given up. */
+static void list__waits_until_a_lost_cleanup_has_settled(void **state)
+{
+    struct driver *d = *state;
+    d->now += 2 * d->config.call_timeout_ms;
+    d->config.cleanup_timeout_ms = 100;
+    reserved_job(d);
+    make_tree(d, "/fA", 5);
+    clean(d, "/fA", false);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    driver_tick(d, 99);
+    driver_done(d, call, FM_TIMEOUT, NULL);
+    driver_tick(d, 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.call_timeout_ms);
+    (void)driver_call(d, FMCALL_STEPS);
 }
 
 #define T(test) WITH(relaying, test)
@@ -963,5 +1020,8 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(leave__does_not_wait_for_ever_for_the_trees),
           T(trees__are_learned_after_a_start_by_the_first_request),
           T(trees__are_learned_behind_a_cleanup), T(trees__are_learned_from_the_list_of_a_cleanup),
-          T(view__has_the_trees_and_few_steps), T(list__waits_for_releases),
+          T(view__has_the_trees_and_few_steps),
+          T(tree__that_libfabric_rejects_goes_however_long_it_takes),
+          T(list__that_is_asked_for_goes_before_cleanups),
+          T(list__waits_until_a_lost_cleanup_has_settled), T(list__waits_for_releases),
           T(list__that_is_asked_for_is_no_longer_the_last))
