@@ -112,6 +112,23 @@ static void add_hwcoll(struct table *table, const struct mcast_reservation *rese
         table_pair(table, name, "%s%s%s", state, reason ? ": " : "", reason ? reason : "");
 }
 
+/* "3 of 64 addresses in use, by steps 0, /fA"; the broker's own knowledge. */
+static void add_trees(struct table *table, const struct mcast_reservation *reservation)
+{
+    const char *const *steps = reservation->hwcoll_tree_steps;
+    char names[512] = "";
+    size_t used = 0;
+    if (!reservation->hwcoll_trees_known)
+        return;
+    const bool all = strcmp(reservation->hwcoll_trees_known, "all") == 0;
+    for (size_t i = 0; steps[i] && used < sizeof names; i++)
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                 i > 0 ? ", " : ", by steps ", steps[i]);
+    table_pair(table, "Multicast trees", "%s%u of %u addresses in use%s%s", all ? "" : "at least ",
+               reservation->hwcoll_trees, reservation->hwcoll_addresses, names,
+               all ? "" : "; for all of them see --steps");
+}
+
 static void add_held(struct table *table, const struct mcast_reservation *reservation)
 {
     const char *until = reservation->held_until;
@@ -142,6 +159,7 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     table_pair(table, "VNIs", "%s", text);
     add_classes(table, reservation->traffic_classes);
     add_hwcoll(table, reservation);
+    add_trees(table, reservation);
     table_pair(table, "Created", "%s", reservation->created);
     if (reservation->released)
         table_pair(table, "Released", "%s", reservation->released);

@@ -269,6 +269,12 @@ struct mcast_reservation {
     uint32_t tasks_per_node, cpus_per_task; /* 0: not told */
     const char *partition_key; /* on omnipath: "0x8001", held until held_until after the release;
                                   NULL: it has none */
+    /* Of a job that makes its multicast trees through the broker: */
+    const char *hwcoll_trees_known; /* "all": it has no other trees than, "some": it may have more
+                                       than hwcoll_trees; NULL: it makes them without the broker */
+    uint32_t hwcoll_trees;          /* each uses one of its addresses */
+    const char *const *hwcoll_tree_steps; /* that have them, ended by NULL; none: not told, or more
+                                             than a few; NULL: see hwcoll_trees_known */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with

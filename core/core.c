@@ -180,6 +180,7 @@ void core_start(struct core *core, int64_t now_ms)
 {
     assert(core->link.state == LINK_DOWN);
     begin_step(core, now_ms);
+    core->started_ms = core->now_ms;
     ledger_index(&core->ledger);
     quarantine_compare_clock(core);
     suspect_resume(core);

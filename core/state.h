@@ -66,7 +66,7 @@ struct host_clock {
 
 struct core {
     struct core_config config;
-    int64_t now_ms;
+    int64_t now_ms, started_ms;
 
     struct ledger ledger;
     struct vnipool vnis;

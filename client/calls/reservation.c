@@ -40,6 +40,9 @@ static const struct field of_hwcoll[] = {
     {"reason", FIELD_STRING, FIELD_OPTIONAL, AT(hwcoll_reason)},
     {"addresses", FIELD_UINT32, FIELD_OPTIONAL, AT(hwcoll_addresses)},
     {"min_nodes", FIELD_UINT32, FIELD_OPTIONAL, AT(hwcoll_min_nodes)},
+    {"trees", FIELD_UINT32, FIELD_OPTIONAL, AT(hwcoll_trees)},
+    {"trees_known", FIELD_STRING, FIELD_OPTIONAL, AT(hwcoll_trees_known)},
+    {"tree_steps", FIELD_WORDS, FIELD_OPTIONAL, AT(hwcoll_tree_steps)},
 };
 
 static const struct field of_waiting_for[] = {

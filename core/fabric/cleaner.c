@@ -63,6 +63,22 @@ struct cleanup *cleaner_find(const struct cleaner *k, const char *step, bool bel
     return NULL;
 }
 
+struct cleanup *cleaner_query(struct cleaner *k, uint32_t at)
+{
+    uint32_t i = 0;
+    while (i < k->count && !k->cleanups[i]->query)
+        i++;
+    if (i == k->count)
+        cleaner_add(k, at, "", false)->query = true;
+    else if (i > at) {
+        struct cleanup *c = k->cleanups[i];
+        remove_cleanup(k, c);
+        insert_cleanup(k, at, c);
+    } else
+        at = i;
+    return k->cleanups[at];
+}
+
 /* As steppath_within, of steps that are valid already: this is asked of a thousand at a time. */
 static bool cleanup_covers(const struct cleanup *c, const char *step, bool below)
 {

@@ -205,6 +205,18 @@ static enum fmcall_kind next_call(const struct core *core, const struct reservat
     return c->below || k->by_trees ? FMCALL_STEPS : FMCALL_END_STEP;
 }
 
+/* A relayed job's trees are listed, for it to be known which there are. */
+static bool learns_trees(const struct core *core, const struct reservation *r)
+{
+    return cleanup_has_trees(r) && core->link.state == LINK_UP && relay_list_due(r) <= core->now_ms;
+}
+
+/* No request waits for it. */
+static bool is_unhurried(const struct cleanup *c)
+{
+    return c->query && !c->waiters;
+}
+
 const char *cleanup_barred(const struct core *core, const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -226,7 +238,7 @@ void cleanup_resume(struct core *core, struct reservation *r)
 void cleanup_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
-    struct cleaner *k = r->cleaner;
+    struct cleaner *k = learns_trees(core, r) ? cleaner_of(r) : r->cleaner;
     if (!k)
         return;
     for (uint32_t i = 0, before; i < k->count; i += before == k->count) {
@@ -240,19 +252,23 @@ void cleanup_act(struct core *core, struct reservation *r)
         answer_overdue_waiters(core, r, c);
         if (in_flight)
             continue;
-        if (c->query && !c->waiters)
+        if (is_unhurried(c) && !learns_trees(core, r))
             cleaner_end(k, c);
         else if (wanted && !c->query && c->give_up_ms <= core->now_ms)
             give_up_cleanup(core, r, c, not_in_time(core, r, c), ask_again);
         else if (wanted && !c->query && cleanup_barred(core, r))
             give_up_cleanup(core, r, c, cleanup_barred(core, r), cleanup_allow_login);
     }
+    if (learns_trees(core, r))
+        (void)cleaner_query(k, k->count);
     enum fmcall_kind kind = next_call(core, r);
-    if (k->op.queued == kind)
+    enum lane lane =
+        kind != FMCALL_NONE && is_unhurried(k->cleanups[0]) ? LANE_CHECK : LANE_CLEANUP;
+    if (k->op.queued == kind && (kind == FMCALL_NONE || k->op.lane == (int)lane))
         return;
     callqueue_remove(&core->calls, &k->op);
     if (kind != FMCALL_NONE)
-        callqueue_push(&core->calls, &k->op, LANE_CLEANUP, kind);
+        callqueue_push(&core->calls, &k->op, lane, kind);
 }
 
 int64_t cleanup_deadline(const struct core *core, const struct reservation *r)
@@ -290,6 +306,8 @@ void cleanup_begin(struct core *core, struct reservation *r, struct effect *effe
     if (effect->u.call.kind == FMCALL_END_TREE)
         effect->u.call.about.tree = piece->tree;
     relay_note_cleanup(r);
+    if (c->query)
+        relay_note_list(core, r);
     bool login = uses_login(core, r, c, effect->u.call.kind);
     k->sent_by_login = login;
     if (!login)
@@ -379,8 +397,10 @@ static void steps_shown(struct core *core, struct reservation *r, struct cleanup
     struct cleaner *k = r->cleaner;
     uint32_t ended = k->ended;
     k->ended = 0;
-    if (steps)
+    if (steps) {
+        relay_learn(r, steps, k->op.sent_ms);
         cleaner_keep_pieces(k, c, steps);
+    }
     if (k->piece_count == 0)
         finish_cleanup(core, r, c);
     else if (k->by_trees && k->pieces[0].tree + UINT32_C(1) == ended)
@@ -413,12 +433,13 @@ static void query_done(struct core *core, struct reservation *r, struct cleanup 
 {
     assert(c->query);
     assert(c == r->cleaner->cleanups[0]);
-    if (outcome == FM_GONE)
-        steps = &cleanup_no_steps;
-    if (steps) { /* else with FM_OK only */
+    if (steps) /* with FM_OK only */
         relay_learn(r, steps, r->cleaner->op.sent_ms);
+    if (outcome == FM_GONE) /* it contradicts the ledger: shown, and not learned */
+        steps = &cleanup_no_steps;
+    if (steps)
         answer_steps(core, c, r, steps);
-    } else
+    else
         core_answer_waiters(core, &c->waiters, ANSWER_GIVEN_UP, r,
                             core_text(core, "the fabric manager: %s", words));
     cleaner_end(r->cleaner, c);
@@ -438,6 +459,8 @@ bool cleanup_done(struct core *core, struct reservation *r, enum fmcall_kind kin
      * token it cannot: that opens this life only. */
     if (login && kind == FMCALL_END_STEP && fmcall_unsure(outcome))
         core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;
+    if (kind != FMCALL_STEPS && fmcall_unsure(outcome))
+        relay_unsettle(core, r);
     if (!cleanup_has_trees(r))
         cleaner_forget_pieces(r->cleaner);
     else if (c->query)

@@ -64,6 +64,8 @@ void cleaner_destroy(struct cleaner *cleaner); /* NULL is allowed; no waiter is 
 struct cleanup *cleaner_add(struct cleaner *cleaner, uint32_t at, const char *step, bool below);
 /* The one asked for exactly so; NULL: none, as of a cleaner that is NULL. */
 struct cleanup *cleaner_find(const struct cleaner *cleaner, const char *step, bool below);
+/* The query, which is not behind this place then; a new one if there is none. */
+struct cleanup *cleaner_query(struct cleaner *cleaner, uint32_t at);
 /* One that does this too, or NULL. */
 struct cleanup *cleaner_covering(const struct cleaner *cleaner, const char *step, bool below);
 

@@ -61,7 +61,8 @@ enum { FMCALL_ROOT_SIZE = sizeof "00:00:00:00:00:00" };
 
 struct fmcall_tree {
     uint16_t id;      /* below FMCALL_TREES */
-    const char *root; /* the NIC that is its root, as the fabric manager writes it: six groups */
+    const char *root; /* the NIC that is its root: six groups of two digits; "": none, or nothing
+                         that can be one */
 };
 
 /* What FM_OK of STEPS brings: the steps that have trees, and these. Borrowed, all of it. */

@@ -3,6 +3,7 @@
 #include "base/steppath.h"
 #include "core/act.h"
 #include "core/fabric/call_done.h"
+#include "core/fabric/cleanup.h"
 #include "core/relay/relay.h"
 
 #include <assert.h>
@@ -153,11 +154,19 @@ static size_t bytes_of(const struct relay *relay)
     return bytes;
 }
 
+/* A tree that it got, and cannot use, is still there. */
+static bool waits_for_room(const struct relay *relay, const struct relayed *one)
+{
+    return one->kind == FMCALL_JOIN && one->unfit && relay_find_tree(relay, one->tree);
+}
+
+/* That will have a tree besides those that are known. */
 static uint32_t joins_of(const struct relay *relay)
 {
     uint32_t count = 0;
     for (const struct relayed *one = relay->requests; one; one = one->next)
-        count += one->kind == FMCALL_JOIN && !one->made && !one->refused;
+        count +=
+            one->kind == FMCALL_JOIN && !one->made && !one->refused && !waits_for_room(relay, one);
     return count;
 }
 
@@ -214,7 +223,7 @@ void relay_join(struct core *core, const struct core_event *event)
     struct reservation *r = find_relayed(core, ticket, event->u.join.number);
     if (!r)
         return;
-    struct relay *relay = relay_of(r, core->now_ms + core->config.call_timeout_ms);
+    struct relay *relay = relay_of(core, r);
     const char *none = why_none(core, r);
     struct relayed *one = find_again(relay, event);
     if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
@@ -238,8 +247,24 @@ void relay_join(struct core *core, const struct core_event *event)
             core->relay_bytes += strlen(one->body);
         }
         await(core, one, ticket);
-        core_act(core, r);
     }
+    core_act(core, r);
+}
+
+/* Whose tree it is, and so whether the token is for it, is not known. */
+static void await_list(struct core *core, struct reservation *r, uint64_t ticket)
+{
+    struct relay *relay = r->relay;
+    assert(!relay->complete);
+    if (relay->awaited_ms == 0)
+        relay->awaited_ms = core->now_ms;
+    if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)
+        answer_later(core, ticket, "the job's trees are being listed: ask again");
+    else
+        core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
+                    "the token is for some steps only, and the fabric manager has not told of "
+                    "which step this tree is");
+    core_act(core, r);
 }
 
 void relay_leave(struct core *core, const struct core_event *event)
@@ -248,11 +273,9 @@ void relay_leave(struct core *core, const struct core_event *event)
     struct reservation *r = find_relayed(core, event->ticket, event->u.leave.number);
     if (!r)
         return;
-    struct relay *relay = relay_of(r, core->now_ms + core->config.call_timeout_ms);
+    struct relay *relay = relay_of(core, r);
     const struct relay_tree *tree = relay_find_tree(relay, event->u.leave.tree);
-    const bool bounded = event->u.leave.scope_count > 0;
-    if (tree ? !is_within(tree->step, event->u.leave.scopes, event->u.leave.scope_count)
-             : bounded && !relay->complete) {
+    if (tree && !is_within(tree->step, event->u.leave.scopes, event->u.leave.scope_count)) {
         core_answer(core, event->ticket, ANSWER_OUTSIDE, NULL,
                     "the token is not for the step of this tree: see mcastctl token show");
         return;
@@ -263,6 +286,10 @@ void relay_leave(struct core *core, const struct core_event *event)
     }
     if (!tree && relay->complete) { /* it is gone: with another answer fi_close fails */
         core_answer(core, event->ticket, ANSWER_LEFT, NULL, NULL);
+        return;
+    }
+    if (!tree && event->u.leave.scope_count > 0) {
+        await_list(core, r, event->ticket);
         return;
     }
     /* One a tree: a second one might end a tree that has got its number meanwhile. */
@@ -308,7 +335,7 @@ static void refuse(struct core *core, struct reservation *r, struct relayed *one
 {
     if (one->kind == FMCALL_LEAVE && one->unsure)
         relay_doubt(r);
-    if (one->waiters || one->kind == FMCALL_LEAVE) {
+    if (one->waiters) {
         deny_waiters(core, one, status, words);
         end_request(core, r, one);
         return;
@@ -346,6 +373,13 @@ static void give_up(struct core *core, struct reservation *r, struct relayed *on
                      (long long)core->config.relay_timeout_ms / 1000, words));
 }
 
+/* The fabric manager does not delete it. */
+static bool stays_unfit(const struct relay *relay, const struct relayed *one)
+{
+    const struct relayed *leave = find_leave(relay, one->tree);
+    return waits_for_room(relay, one) && !one->refused && (!leave || leave->refused);
+}
+
 static void look_at(struct core *core, struct reservation *r, struct relayed *one)
 {
     const char *none = why_none(core, r);
@@ -360,6 +394,8 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
         end_request(core, r, one);
     else if (one->refused && one->waiters)
         refuse(core, r, one, one->status, one->op.words);
+    else if (stays_unfit(r->relay, one))
+        refuse(core, r, one, 0, one->op.words);
     else if (one->made && one->waiters)
         answer_joined(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->made)
@@ -374,7 +410,8 @@ static bool is_ready(const struct core *core, const struct reservation *r,
                      const struct relayed *one)
 {
     return one->op.call == 0 && !one->made && !one->refused && one->retry_ms <= core->now_ms &&
-           r->hwcoll == HWCOLL_RESERVED && core->link.state == LINK_UP;
+           !waits_for_room(r->relay, one) && r->hwcoll == HWCOLL_RESERVED &&
+           core->link.state == LINK_UP;
 }
 
 void relay_act(struct core *core, struct reservation *r)
@@ -402,7 +439,9 @@ void relay_act(struct core *core, struct reservation *r)
 
 int64_t relay_deadline(const struct core *core, const struct reservation *r)
 {
-    int64_t when = INT64_MAX;
+    int64_t when = relay_list_due(r);
+    if (when <= core->now_ms || !cleanup_has_trees(r)) /* it is in the queue; or for nothing */
+        when = INT64_MAX;
     for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
         const bool called = one->op.call != 0;
         if (!called && one->give_up_ms < when)
@@ -437,16 +476,22 @@ static void left(struct core *core, struct reservation *r, struct relayed *one)
     end_request(core, r, one);
 }
 
+static void add_tree(struct core *core, struct reservation *r, struct relayed *one, uint16_t id)
+{
+    assert(id < FMCALL_TREES && one->op.call == 0);
+    struct relayed *leave = find_leave(r->relay, id);
+    if (leave && leave->op.call == 0) /* the number is another tree's now */
+        left(core, r, leave);
+    relay_add_tree(r->relay, id, one->step);
+    one->tree = id;
+}
+
 static void joined(struct core *core, struct reservation *r, struct relayed *one,
                    const struct fmcall_tree *tree)
 {
-    assert(tree->id < FMCALL_TREES);
-    struct relayed *leave = find_leave(r->relay, tree->id);
-    if (leave && leave->op.call == 0) /* the number is another tree's now */
-        left(core, r, leave);
-    relay_add_tree(r->relay, tree->id, one->step);
+    add_tree(core, r, one, tree->id);
     one->made = true;
-    one->tree = tree->id;
+    one->unfit = false;
     (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
     one->give_up_ms = core->now_ms + UNUSED_MS;
 }
@@ -463,6 +508,47 @@ static void retry(struct core *core, struct reservation *r, struct relayed *one,
     one->tries++;
 }
 
+/* The NIC that is named so: groups of hexadecimal digits, to the first character that is none. */
+static uint64_t read_nic(const char *text)
+{
+    uint64_t nic = 0;
+    for (char *end;; text = end + 1) {
+        nic = nic << 8 | (strtoul(text, &end, 16) & 0xff);
+        if (*end != ':')
+            return nic;
+    }
+}
+
+/* Whether it is one of the request's "macs", its first member. */
+static bool names_nic(const char *body, const char *root)
+{
+    const uint64_t nic = read_nic(root);
+    const char *at = root[0] != '\0' ? strchr(body, '[') : NULL;
+    while (at && *at != ']') {
+        if (strncmp(at + 1, "\"", 1) == 0 && read_nic(at + 2) == nic)
+            return true;
+        at = strpbrk(at + 1, ",]");
+    }
+    return false;
+}
+
+/* There is a tree, and libfabric would crash at its root, or not take it and not delete it either.
+ * It goes, before another one is asked for. */
+static void made_unfit(struct core *core, struct reservation *r, struct relayed *one,
+                       const struct fmcall_tree *tree)
+{
+    assert(one->kind == FMCALL_JOIN && !one->made);
+    retry(core, r, one,
+          "the root of the tree that it made is none of the NICs that it was to join");
+    if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */
+        return;
+    add_tree(core, r, one, tree->id);
+    one->unfit = true;
+    struct relayed *leave = add_request(core, r, FMCALL_LEAVE, one->step);
+    leave->tree = tree->id;
+    leave->give_up_ms = INT64_MAX;
+}
+
 void relay_done(struct core *core, struct operation *op, const struct core_event *event)
 {
     struct relayed *one = (struct relayed *)op;
@@ -471,14 +557,18 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     const char *words = event->u.call.words ? event->u.call.words : fmcall_outcome_word(outcome);
     assert(r->relay && op->call == 0);
     const bool unsure = fmcall_unsure(outcome);
-    const int64_t settles = core->now_ms + (unsure ? core->config.call_timeout_ms : 0);
-    if (settles > r->relay->settles_ms)
-        r->relay->settles_ms = settles;
+    if (r->relay->settles_ms < core->now_ms)
+        r->relay->settles_ms = core->now_ms;
+    if (unsure)
+        relay_unsettle(core, r);
     one->unsure |= unsure;
     if (unsure && one->kind == FMCALL_JOIN)
         relay_doubt(r); /* there may be a tree of which nothing is known */
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
-        joined(core, r, one, event->u.call.tree);
+        if (names_nic(one->body, event->u.call.tree->root))
+            joined(core, r, one, event->u.call.tree);
+        else
+            made_unfit(core, r, one, event->u.call.tree);
     } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {
         left(core, r, one);
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {

@@ -17,7 +17,10 @@
  * and when the same comes again, it is not made twice. Each ends, for libfabric asks for ever.
  *
  * Which trees the job has is known here as long as the process lives and no answer was lost; the
- * fabric manager knows it always. Nothing of it is on disk.
+ * fabric manager knows it always. Nothing of it is on disk. What is not known is learned: after a
+ * lost answer, and after a start when the job asks for something, all its trees are listed, once
+ * no call is under way that may change them. That has the last place in the call queue: nothing
+ * depends on it but a leave under a narrowed token, whose sender is told to ask again.
  *
  * The declarations of join.c, which decides, and of trees.c, which remembers. */
 
@@ -32,12 +35,13 @@ struct relayed {
     struct operation op; /* of the call queue; first: it stands for all */
     struct relayed *next;
     struct waiter *waiters; /* of JOIN at most one */
-    int64_t give_up_ms;     /* or, of a JOIN that has ended and is not asked for again: forgotten */
+    int64_t give_up_ms;     /* or, of one that has ended and is not asked for again: forgotten */
     int64_t retry_ms;       /* not before then */
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
+    bool unfit;             /* … the last one was one that libfabric does not take, */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
-    bool refused;           /* of JOIN: there will be none, and op.words say why */
+    bool refused;           /* it will not be done, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */
     char root[FMCALL_ROOT_SIZE];
     uint32_t tries; /* that brought nothing, */
@@ -54,11 +58,15 @@ struct relay {
     uint32_t cleanup_calls; /* begun */
     int64_t settles_ms;     /* what is listed until then may change by what was asked for */
     bool complete;          /* there are no trees but these, and what is under way */
+    uint32_t lists;         /* since it is not: so many were asked for, */
+    int64_t list_ms;        /* the next one not before then, */
+    int64_t awaited_ms;     /* and a leave waits for it since then; 0: none does */
 };
+
+struct core;
 
 /* ---- join.c ---- */
 
-struct core;
 struct core_event;
 struct effect;
 
@@ -75,9 +83,9 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
 /* ---- trees.c ---- */
 
 /* Of a new reservation: all of its trees are known. */
-void relay_create(struct reservation *reservation);
-/* Makes one, of which nothing is known; joins of an earlier process settle by then. */
-struct relay *relay_of(struct reservation *reservation, int64_t settles_ms);
+void relay_create(const struct core *core, struct reservation *reservation);
+/* Makes one, of which nothing is known: it was there before this process. */
+struct relay *relay_of(const struct core *core, struct reservation *reservation);
 void relay_destroy(struct relay *relay); /* NULL is allowed; no waiter is answered */
 
 bool relay_in_flight(const struct reservation *reservation);
@@ -99,6 +107,22 @@ void relay_learn(struct reservation *reservation, const struct fmcall_steps *ste
                  int64_t sent_ms);
 /* It is not known any more whether trees have gone. */
 void relay_doubt(struct reservation *reservation);
+/* A call that may have been acted on, or may yet be. */
+void relay_unsettle(const struct core *core, struct reservation *reservation);
+
+/* When a list is to be asked for, to learn from; INT64_MAX: none, or when calls have ended. */
+int64_t relay_list_due(const struct reservation *reservation);
+void relay_note_list(const struct core *core, struct reservation *reservation);
+
+/* What is known, for a view. */
+enum { RELAY_STEPS_SHOWN = 8 };
+struct relay_view {
+    uint32_t trees;
+    bool all;                             /* there are no others */
+    const char *steps[RELAY_STEPS_SHOWN]; /* that have them, */
+    uint32_t step_count;                  /* so many; 0: more than find room */
+};
+void relay_view(const struct reservation *reservation, struct relay_view *out);
 
 /* What is known, as the fabric manager would list it; false: not all is. To be released. */
 bool relay_list(const struct reservation *reservation, struct fmcall_steps *out);

@@ -2,22 +2,27 @@
 #include "base/memory.h"
 #include "base/steppath.h"
 #include "core/relay/relay.h"
+#include "core/state.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-void relay_create(struct reservation *r)
+/* Between two lists: more and more, and at most two minutes. */
+enum { LIST_MS = 500, LIST_DOUBLED_MAX = 8 };
+
+void relay_create(const struct core *core, struct reservation *r)
 {
-    assert(!r->relay && reservation_relayed(r));
-    relay_of(r, 0)->complete = true;
+    assert(!r->relay);
+    relay_of(core, r)->complete = true;
 }
 
-struct relay *relay_of(struct reservation *r, int64_t settles_ms)
+struct relay *relay_of(const struct core *core, struct reservation *r)
 {
+    assert(reservation_relayed(r));
     if (!r->relay) {
         r->relay = memory_zeroed(sizeof *r->relay);
-        r->relay->settles_ms = settles_ms;
+        r->relay->settles_ms = core->started_ms + core->config.call_timeout_ms;
     }
     return r->relay;
 }
@@ -156,7 +161,38 @@ void relay_doubt(struct reservation *r)
         r->relay->complete = false;
 }
 
+void relay_unsettle(const struct core *core, struct reservation *r)
+{
+    if (r->relay && r->relay->settles_ms < core->now_ms + core->config.call_timeout_ms)
+        r->relay->settles_ms = core->now_ms + core->config.call_timeout_ms;
+}
+
 /* ---- lists ---- */
+
+static bool is_named(const struct relay_view *view, const char *step)
+{
+    for (uint32_t i = 0; i < view->step_count; i++) {
+        if (strcmp(view->steps[i], step) == 0)
+            return true;
+    }
+    return false;
+}
+
+void relay_view(const struct reservation *r, struct relay_view *out)
+{
+    const struct relay *relay = r->relay;
+    *out = (struct relay_view){.trees = relay ? relay->tree_count : 0,
+                               .all = relay && relay->complete};
+    for (uint32_t i = 0; i < out->trees; i++) {
+        if (is_named(out, relay->trees[i].step))
+            continue;
+        if (out->step_count == RELAY_STEPS_SHOWN) {
+            out->step_count = 0;
+            return;
+        }
+        out->steps[out->step_count++] = relay->trees[i].step;
+    }
+}
 
 static int by_step(const void *a, const void *b)
 {
@@ -195,12 +231,32 @@ void relay_list_release(struct fmcall_steps *steps)
     *steps = (struct fmcall_steps){0};
 }
 
+int64_t relay_list_due(const struct reservation *r)
+{
+    const struct relay *relay = r->relay;
+    if (!relay || relay->complete)
+        return INT64_MAX;
+    for (const struct relayed *one = relay->requests; one; one = one->next) {
+        if (one->op.call != 0 || one->op.queued != FMCALL_NONE) /* it may change what is listed */
+            return INT64_MAX;
+    }
+    return relay->list_ms > relay->settles_ms ? relay->list_ms : relay->settles_ms + 1;
+}
+
+void relay_note_list(const struct core *core, struct reservation *r)
+{
+    struct relay *relay = r->relay;
+    if (!relay)
+        return;
+    assert(relay->lists <= LIST_DOUBLED_MAX);
+    relay->list_ms = core->now_ms + ((int64_t)LIST_MS << relay->lists);
+    relay->lists += relay->lists < LIST_DOUBLED_MAX;
+}
+
 void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_t sent_ms)
 {
     struct relay *relay = r->relay;
-    if (!relay || relay->complete || steps->skipped > 0)
-        return;
-    if (relay->requests || sent_ms <= relay->settles_ms)
+    if (!relay || relay->complete || steps->skipped > 0 || sent_ms <= relay->settles_ms)
         return;
     while (relay->tree_count > 0)
         drop_at(relay, relay->tree_count - 1);
@@ -209,4 +265,6 @@ void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_
             relay_add_tree(relay, steps->steps[i].trees[j], steps->steps[i].step);
     }
     relay->complete = true;
+    relay->lists = 0;
+    relay->list_ms = relay->awaited_ms = 0;
 }

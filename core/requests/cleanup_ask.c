@@ -111,6 +111,8 @@ void core_cleanup(struct core *core, const struct core_event *event)
         core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.cleanup.wait_ms;
     else
         core_answer(core, event->ticket, ANSWER_ACCEPTED, r, NULL);
+    if (reservation_relayed(r))
+        (void)relay_of(core, r); /* its trees are learned: the next cleanups profit */
     core_act(core, r);
 }
 
@@ -144,12 +146,8 @@ void core_steps(struct core *core, const struct core_event *event)
     if (answer_from_memory(core, event->ticket, r))
         return;
     struct cleaner *k = cleaner_of(r);
-    struct cleanup *c = NULL;
-    for (uint32_t i = 0; i < k->count; i++)
-        c = k->cleanups[i]->query ? k->cleanups[i] : c;
-    if (!c) /* before all that is not under way: its request waits for an answer */
-        c = cleaner_add(k, k->op.call != 0, "", false);
-    c->query = true;
+    /* Before all that is not under way: its request waits for an answer. */
+    struct cleanup *c = cleaner_query(k, k->op.call != 0);
     core_wait(&c->waiters, event->ticket)->due_ms = core->now_ms + event->u.steps.wait_ms;
     core_act(core, r);
 }

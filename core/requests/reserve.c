@@ -155,7 +155,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
     if (r->hwcoll == HWCOLL_WANTED)
         give_up_in_time(core, r);
     if (reservation_relayed(r))
-        relay_create(r);
+        relay_create(core, r);
     if (reservation_waits(r)) {
         core_wait(&r->op->waiters, ticket);
     } else if (r->hwcoll == HWCOLL_WANTED) {

@@ -29,7 +29,7 @@ struct decoded {
 
 /* An answer to a call. FM_OK of RESERVE and CHECK needs a usable token; an answer without one is
  * FM_BUSY, for the call was acted on. FM_OK of STEPS needs a "jobSteps" that can be read, FM_OK of
- * JOIN a tree as libfabric takes it. To JOIN, words are what the fabric manager says, without "HTTP
+ * JOIN the number of a tree. To JOIN, words are what the fabric manager says, without "HTTP
  * 507: " before it. 404 is FM_NOT_ROUTED unless the body is the fabric manager's own error
  * document, a JSON object whose "statusCode" is 404 and whose "documentKind" names an
  * ErrorResponse: what a gateway says in its place tells nothing about a job. So is a 2xx to

@@ -404,25 +404,6 @@ static void set_times(struct crowd *crowd, const struct arrival_options *options
 
 /* ---- where they come to ---- */
 
-/* The broker says so in its log when it is ready. */
-static int find_port(const struct testbed *testbed)
-{
-    char path[TEXT_SIZE], line[2 * TEXT_SIZE];
-    FILE *file = fopen(folder_path(path, sizeof path, testbed_folder(testbed), "mcastd.log"), "re");
-    int port = 0;
-
-    while (file && fgets(line, sizeof line, file)) {
-        const char *ready = strstr(line, " READY ");
-        const char *at = ready ? strstr(ready, "127.0.0.1:") : NULL;
-
-        if (at)
-            port = (int)strtol(at + strlen("127.0.0.1:"), NULL, 10);
-    }
-    if (file)
-        fclose(file);
-    return port;
-}
-
 static int start_job(struct testbed *testbed, struct crowd *crowd)
 {
     char body[TEXT_SIZE];
@@ -433,7 +414,7 @@ static int start_job(struct testbed *testbed, struct crowd *crowd)
         plainhttp_call(testbed_http(testbed), "PUT", "/v1/clusters/elcap/jobs/whole", body, &reply);
     crowd->number = (uint64_t)json_integer_value(json_object_get(reply.json, "number"));
     plainhttp_reply_release(&reply);
-    crowd->port = find_port(testbed);
+    crowd->port = testbed_port(testbed, " listen=127.0.0.1:");
     if (status == 201 && crowd->port > 0)
         return 0;
     fprintf(stderr, "the job of all nodes does not start (%d)\n", status);

@@ -18,7 +18,8 @@ static const char usage[] =
     "  --only: reserves (G1–G5), jobs (G8), slurm (G9, G27), launch (G20, G21), run (G28), slow "
     "(G10, C1, "
     "C7), reports (G13, G14),\n"
-    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), ha "
+    "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), relay "
+    "(G25), ha "
     "(G16–G19), cost "
     "(C8–C14: instructions and "
     "allocations),\n"
@@ -38,19 +39,13 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true},
-    {"jobs", part_jobs, true},
-    {"slurm", part_slurm, true},
-    {"launch", part_launch, true},
-    {"slow", part_slow, true},
-    {"reports", part_reports, true},
-    {"crowd", part_crowd, true},
-    {"storms", part_storms, true},
-    {"scale", part_scale, true},
-    {"site", part_site, true},
-    {"ha", part_ha, true},
-    {"cost", part_cost, false},
-    {"run", part_run, false},
+    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},       {"launch", part_launch, true},
+    {"slow", part_slow, true},         {"reports", part_reports, true},
+    {"crowd", part_crowd, true},       {"storms", part_storms, true},
+    {"scale", part_scale, true},       {"site", part_site, true},
+    {"relay", part_relay, true},       {"ha", part_ha, true},
+    {"cost", part_cost, false},        {"run", part_run, false},
     {"field", part_field, false},
 };
 

@@ -41,6 +41,7 @@ int part_slurm(const struct bench *bench);    /* G9, G27 */
 int part_slow(const struct bench *bench);     /* G10 */
 int part_launch(const struct bench *bench);   /* G20, G21 */
 int part_run(const struct bench *bench);      /* G28 */
+int part_relay(const struct bench *bench);    /* G25 */
 int part_site(const struct bench *bench);     /* G29 */
 int part_reports(const struct bench *bench);  /* G13, G14 */
 int part_crowd(const struct bench *bench);    /* G15, G22, G23 */

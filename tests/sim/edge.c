@@ -657,7 +657,7 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
     event.u.call.words = outcome == FM_OK ? NULL : fmcall_outcome_word(event.u.call.outcome);
     struct shown_steps shown;
     show_steps(call, &shown);
-    struct fmcall_tree tree = {(uint16_t)call->tree, "00:00:00:00:00:01"};
+    struct fmcall_tree tree = {(uint16_t)call->tree, joins_root(call)};
     event.u.call.tree = outcome == FM_OK && call->kind == FMCALL_JOIN ? &tree : NULL;
     joins_done(sim, call, event.u.call.outcome);
     event.u.call.steps = outcome == FM_OK && call->kind == FMCALL_STEPS ? &shown.steps : NULL;

@@ -2,6 +2,7 @@
 #include "tests/sim/joins.h"
 
 #include "base/memory.h"
+#include "core/relay/relay.h"
 #include "core/reservation/reservation.h"
 #include "tests/sim/sim.h"
 
@@ -16,6 +17,7 @@ enum {
     ANSWER_MS = 4000,
     KEPT_MS = 2000, /* what came between two requests */
     LATE_MS = 1000, /* timers, and the way */
+    LEARNED_MS = 30000,
     CROWD = 70,
     SHARED = 2, /* bodies that several communicators of a job send */
 };
@@ -35,16 +37,23 @@ void joins_release(struct sim *sim)
 
 /* ---- tasks ---- */
 
-static void send(struct sim *sim, struct task *task, enum request_kind kind, uint16_t tree)
+static void send_wish(struct sim *sim, enum request_kind kind, struct join_wish wish)
 {
+    struct task *task = wish.task;
+    const uint16_t tree = wish.tree;
     struct request *request = rm_request(sim, kind, task->job);
-    request->join = (struct join_wish){
-        .task = task, .tree = tree, .scope_name = task->scope < 0 ? "" : steps_name(task->scope)};
+    request->join = wish;
+    request->join.scope_name = task->scope < 0 ? "" : steps_name(task->scope);
     if (kind == REQUEST_JOIN)
         task->ticket = request->ticket;
     else if (sim->fabric.owners[tree].left_ms == 0)
         sim->fabric.owners[tree].left_ms = sim->now_ms;
     rm_send(sim, request, rng_between(bearer_dice(sim, task->job), 0, sim->profile.net_ms));
+}
+
+static void send(struct sim *sim, struct task *task, enum request_kind kind, uint16_t tree)
+{
+    send_wish(sim, kind, (struct join_wish){.task = task, .tree = tree});
 }
 
 static bool runs(const struct task *task)
@@ -87,7 +96,8 @@ static void begin_one(struct sim *sim, struct job *job, uint64_t number, int ste
                           .wrong_vni = rng_chance(rng, 20),
                           .scope = rng_chance(rng, 800) ? -1 : (int)rng_below(rng, STEPS)};
     sim->joins.tasks = task;
-    snprintf(task->body, sizeof task->body, "%c%llu", task->shared ? 's' : 'u',
+    snprintf(task->body, sizeof task->body, "[\"0:00:02\",\"0:00:0a\"]%c%llu",
+             task->shared ? 's' : 'u',
              task->shared ? rng_below(rng, SHARED) : n(++sim->joins.begun));
     ask(sim, task);
     if (rng_chance(rng, 50) && sim->fabric.last_tree > 0) /* not its own */
@@ -108,10 +118,20 @@ static void leave(struct sim *sim, void *what, uint64_t tree)
         send(sim, task, REQUEST_LEAVE, (uint16_t)tree);
 }
 
+static void leave_again(struct sim *sim, void *what, uint64_t mark)
+{
+    const struct request *request = what;
+    (void)mark;
+    if (runs(request->join.task))
+        send_wish(sim, REQUEST_LEAVE, request->join);
+}
+
 void joins_answered(struct sim *sim, const struct request *request)
 {
     struct task *task = request->join.task;
     struct rng *rng = bearer_dice(sim, task->job);
+    if (request->kind == REQUEST_LEAVE && request->told.kind == ANSWER_JOIN_LATER)
+        sim_later(sim, AGAIN_MS, leave_again, (void *)(uintptr_t)request, 0);
     if (task->ticket != request->ticket) /* it has given up, or this is of a leave */
         return;
     if (request->told.kind == ANSWER_JOIN_LATER) {
@@ -236,8 +256,15 @@ static enum fmcall_outcome make_tree(struct sim *sim, struct wire_call *call, st
     f->owners[call->tree].number = object->number;
     f->owners[call->tree].step = step;
     f->owners[call->tree].late = call->in_hand;
+    call->unfit = fault_happens(&sim->faults, FAULT_CALL_BUSY, &f->rng);
+    f->owners[call->tree].unfit = call->unfit;
     sim->result.trees++;
     return FM_OK;
+}
+
+const char *joins_root(const struct wire_call *call)
+{
+    return !call->unfit ? "00:00:00:00:00:0A" : call->tree % 2 ? "" : "00:00:00:00:00:01";
 }
 
 /* The object is the one that its token opens. */
@@ -337,8 +364,9 @@ static void given_tree(struct sim *sim, const struct task *task, uint16_t tree)
     const struct entry *e = model_entry(&sim->model, task->number);
     const bool own = sim->fabric.owners[tree].number == task->number &&
                      sim->fabric.owners[tree].step == task->step;
-    if (sim->fabric.owners[tree].given)
-        sim_fail(sim, "B9", "tree %u is given to two requests", tree);
+    if (sim->fabric.owners[tree].given || sim->fabric.owners[tree].unfit)
+        sim_fail(sim, "B9", "tree %u is given to %s", tree,
+                 sim->fabric.owners[tree].given ? "two requests" : "libfabric, which rejects it");
     sim->fabric.owners[tree].given = true;
     sim->result.joined++;
     if (is_uncertain(sim, e))
@@ -365,10 +393,29 @@ static int64_t longest_ms(const struct sim *sim, const struct task *task)
     return one * (all >= CROWD ? 3 : 1) * (task->shared ? alike : 1);
 }
 
+/* A leave waits until the trees are known, which is given up in time, and then is one. */
+static void leave_told_later(struct sim *sim, struct request *request, struct entry *e)
+{
+    struct join_wish *wish = &request->join;
+    const int64_t one = sim->config.relay_timeout_ms + ANSWER_MS + LATE_MS;
+    if (wish->process != sim->edge.process)
+        wish->later_ms = sim->now_ms;
+    wish->process = sim->edge.process;
+    if (e && wish->task->scope >= 0 && e->later_process != sim->edge.process) {
+        e->later_process = sim->edge.process;
+        e->later_ms = sim->now_ms;
+    }
+    if (sim->now_ms - wish->later_ms > 2 * one + sim->config.call_timeout_ms)
+        sim_fail(sim, "B9", "a leave of tree %u is told to ask again, after %lld s", wish->tree,
+                 (long long)(sim->now_ms - wish->later_ms) / 1000);
+}
+
 static void told_later(struct sim *sim, const struct request *request)
 {
     const struct task *task = request->join.task;
     sim->result.join_laters++;
+    if (request->kind == REQUEST_LEAVE)
+        leave_told_later(sim, sim->rm.requests[request->ticket - 1], model_at(sim, task->number));
     if (request->kind == REQUEST_JOIN && sim->now_ms - task->since_ms > longest_ms(sim, task))
         sim_fail(sim, "B9", "a join of number %llu is told to ask again, after %lld s",
                  n(task->number), (long long)(sim->now_ms - task->since_ms) / 1000);
@@ -409,11 +456,15 @@ static bool not_there(const struct sim *sim, const struct request *request, cons
              sim->fabric.owners[tree].process == sim->edge.process);
 }
 
-static bool is_outside(const struct request *request, const struct entry *e)
+static bool is_outside(const struct sim *sim, const struct request *request, const struct entry *e)
 {
     const struct task *task = request->join.task;
     if (request->kind == REQUEST_LEAVE)
-        return task->scope >= 0;
+        return task->scope >= 0 &&
+               (sim->fabric.owners[request->join.tree].number != task->number ||
+                !may(task, sim->fabric.owners[request->join.tree].step) || is_uncertain(sim, e) ||
+                (e->later_process == sim->edge.process &&
+                 sim->now_ms - e->later_ms >= sim->config.relay_timeout_ms));
     return !may(task, task->step) || task->wrong_vni || e->vni_count == 0;
 }
 
@@ -429,9 +480,10 @@ void joins_given(struct sim *sim, const struct request *request, const struct to
         given_tree(sim, task, told->tree);
         break;
     case ANSWER_LEFT:
-        right |= !join && (is_uncertain(sim, e) ||
-                           !has_tree(object_of(sim, task->number), request->join.tree) ||
-                           not_there(sim, request, e)); /* it was not given to any yet */
+        right |=
+            !join &&
+            (is_uncertain(sim, e) || !has_tree(object_of(sim, task->number), request->join.tree) ||
+             !sim->fabric.owners[request->join.tree].given || not_there(sim, request, e));
         break;
     case ANSWER_JOIN_LATER:
         right = true;
@@ -445,7 +497,7 @@ void joins_given(struct sim *sim, const struct request *request, const struct to
         right = right || not_there(sim, request, e);
         break;
     case ANSWER_OUTSIDE:
-        right = right || is_outside(request, e);
+        right = right || is_outside(sim, request, e);
         break;
     default:
         break;
@@ -474,6 +526,7 @@ void joins_shown(struct sim *sim, const struct request *request, const struct to
         told->state != JOB_ACTIVE || told->hwcoll != HWCOLL_RESERVED)
         return;
     sim->result.shown_from_memory++;
+    sim->result.learned += e->process != sim->edge.process;
     for (uint16_t tree = 1; tree <= sim->fabric.last_tree; tree++) {
         const bool there = has_tree(object, tree), shown = is_among(told->trees, tree);
         if (there && !shown && !told->more_trees && !is_being_told(sim, tree) &&
@@ -501,6 +554,16 @@ static void has_no_unused_trees(struct sim *sim, const struct object *object)
                      tree);
 }
 
+/* What is not known of its trees, and can be asked for, is asked for. */
+static void learns_its_trees(struct sim *sim, const struct task *task)
+{
+    const struct reservation *r =
+        core_find(sim->edge.core, rm_cluster_name(sim, task->job), task->job->id);
+    if (r && r->hwcoll == HWCOLL_RESERVED && relay_list_due(r) < sim->now_ms - LEARNED_MS)
+        sim_fail(sim, "B9", "not all trees of number %llu are known, and none asks for them",
+                 n(r->number));
+}
+
 void joins_check_quiet(struct sim *sim)
 {
     for (size_t i = 0; i < sim->fabric.count; i++)
@@ -508,4 +571,6 @@ void joins_check_quiet(struct sim *sim)
     for (const struct task *task = sim->joins.tasks; task; task = task->next)
         if (task->ticket != 0)
             sim_fail(sim, "B9", "a join of number %llu has no end", n(task->number));
+        else
+            learns_its_trees(sim, task);
 }

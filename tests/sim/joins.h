@@ -26,7 +26,7 @@ struct task { /* one communicator's wish for a tree */
     uint32_t life;
     uint64_t number;
     int step;
-    char body[16]; /* what it sends; others may send the same */
+    char body[32]; /* what it sends; others may send the same */
     bool shared;   /* … and do */
     bool wrong_vni;
     int scope;        /* of its token; -1: the whole job */
@@ -37,7 +37,9 @@ struct task { /* one communicator's wish for a tree */
 
 struct join_wish { /* what a JOIN or LEAVE asks for */
     struct task *task;
-    uint16_t tree; /* of LEAVE */
+    uint16_t tree;    /* of LEAVE */
+    int64_t later_ms; /* … when it was first told to ask again, */
+    uint64_t process; /* … by this life of the broker; 0: it was not */
     const char *scope_name;
 };
 
@@ -63,6 +65,7 @@ void joins_shown(struct sim *sim, const struct request *request, const struct to
 /* A call leaves the broker; the fabric manager acts on it; and the core is told what came of it. */
 void joins_leaves(struct sim *sim, const struct word *word);
 enum fmcall_outcome joins_act(struct sim *sim, struct wire_call *call, struct object *object);
+const char *joins_root(const struct wire_call *call); /* of the tree that it made */
 void joins_done(struct sim *sim, const struct wire_call *call, enum fmcall_outcome outcome);
 
 void joins_check_quiet(struct sim *sim);

@@ -256,9 +256,10 @@ static void summary(const struct sweep_outcome *out, double seconds)
            (unsigned long long)total->documents, (unsigned long long)total->sums,
            (double)total->virtual_ms / 86400000, seconds,
            seconds > 0 ? (double)total->lives / seconds : 0);
-    printf("joins     joined %llu later %llu denied %llu steps-from-memory %llu\n",
+    printf("joins     joined %llu later %llu denied %llu steps-from-memory %llu learned %llu\n",
            (unsigned long long)total->joined, (unsigned long long)total->join_laters,
-           (unsigned long long)total->join_denials, (unsigned long long)total->shown_from_memory);
+           (unsigned long long)total->join_denials, (unsigned long long)total->shown_from_memory,
+           (unsigned long long)total->learned);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     if (total->broker_faults[BROKER_TAKEOVERS] > 0)
         print_counts("brokers", total->broker_faults, BROKER_FAULT_COUNT, broker_fault_word);

@@ -256,14 +256,34 @@ mcast_mistake(released-job-joins 100 core/relay/join.c
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
     [[core->config.reserve_timeout_ms : core->config.relay_timeout_ms;]]
     [[core->config.reserve_timeout_ms : INT64_MAX / 4;]])
-mcast_mistake(given-up-join-begins-anew 300 core/relay/join.c
-    [[if (one->waiters || one->kind == FMCALL_LEAVE) {]] [[if (true) {]])
+mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
+    [[    if (one->waiters) {
+        deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
+        deny_waiters]])
+mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
+    [[if (names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
+mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
+    [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
+mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
+    [[!waits_for_room(r->relay, one) && r->hwcoll]] [[r->hwcoll]] 1900)
+mcast_mistake(learned-before-it-settles 1000 core/relay/trees.c
+    [[ || sent_ms <= relay->settles_ms)]] [[)]])
+mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
+    [[relay_list_due(r) <= core->now_ms;]] [[false && r;]])
+mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
+    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
+mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
+    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 2200)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
     [[r->op->asked = r->op->unsure;]] [[;]] 1400)
 mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
     [[(!relayed || rec->wish == WISH_REQUIRED) &&]] [[!relayed &&]])
+mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
+    [[    if (one->waiters) {
+        deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
+        deny_waiters]])
 
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c

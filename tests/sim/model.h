@@ -37,7 +37,9 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     int64_t wanted_ms; /* … since then its reserve is tried, in this process of the broker */
     uint64_t process;  /* that it was made in: all of its trees are known there, */
     bool trees_unsure; /* … but for a join or leave of which nothing is known, or after a cleanup */
-    int64_t refused_ms; /* when the fabric manager last said no to a join or leave of it */
+    int64_t refused_ms;     /* when the fabric manager last said no to a join or leave of it */
+    int64_t later_ms;       /* when a leave under a narrowed token was first told to ask again, */
+    uint64_t later_process; /* … in this process; 0: never */
 
     bool told;                      /* a client was told of it: its VNIs are in somebody's hands */
     char token[TOLD_TOKEN_MAX + 1]; /* … and this token of its multicast addresses; "": none */

@@ -561,7 +561,7 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
         launch_answered(sim, request);
     else if (request->kind == REQUEST_SUM)
         sums_answered(sim, request);
-    else if (request->kind == REQUEST_JOIN)
+    else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_answered(sim, request);
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)

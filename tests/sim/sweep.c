@@ -70,6 +70,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->join_laters += one->join_laters;
     sum->join_denials += one->join_denials;
     sum->shown_from_memory += one->shown_from_memory;
+    sum->learned += one->learned;
     sum->sums += one->sums;
     sum->virtual_ms += one->virtual_ms;
     for (size_t i = 0; i < sizeof sum->answers / sizeof *sum->answers; i++)

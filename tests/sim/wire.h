@@ -31,7 +31,8 @@ struct wire_call {
     uint64_t number;
     bool unwanted;                     /* when it left, no reserve of that name waited */
     char step[STEP_NAME_MAX + 1];      /* END_STEP, END_TREE, JOIN */
-    unsigned tree;                     /* END_TREE, LEAVE; JOIN: that was made */
+    unsigned tree;                     /* END_TREE, LEAVE; JOIN: that was made, */
+    bool unfit;                        /* … and libfabric would not take it */
     char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up, or is relayed: the token; "": the
                                           login */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS: what there was when it was acted on */

@@ -169,17 +169,7 @@ void fixture_close(struct fixture *fixture)
 
 int fixture_port(struct fixture *fixture)
 {
-    char path[PATH_SIZE], line[1024];
-    int port = 0;
-    FILE *log =
-        fopen(folder_path(path, sizeof path, testbed_folder(fixture->testbed), "mcastd.log"), "re");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log)) {
-        const char *at = strstr(line, " listen=127.0.0.1:");
-        if (at)
-            port = atoi(at + strlen(" listen=127.0.0.1:"));
-    }
-    fclose(log);
+    const int port = testbed_port(fixture->testbed, " listen=127.0.0.1:");
     assert_true(port > 0);
     return port;
 }

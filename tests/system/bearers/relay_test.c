@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/fixture.h"
+#include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
-#include "tests/system/rig/folder.h"
 #include "tests/unit/unit.h"
 
 /* B9: jobs make their trees through the broker, as libfabric asks for them. */
@@ -11,19 +11,10 @@
 
 enum { ADDRESSES = 64 }; /* of each job, by the fixture */
 
-/* Where jobs are served: the port is any free one, so that the log tells it. */
+/* Where jobs are served: the port is any free one. */
 static int front_port(struct fixture *fixture)
 {
-    char path[256], line[1024];
-    int port = 0;
-    FILE *log = fopen(
-        folder_path(path, sizeof path, testbed_folder(fixture_stage(fixture)), "mcastd.log"), "re");
-    assert_non_null(log);
-    while (fgets(line, sizeof line, log)) {
-        const char *at = strstr(line, " front=127.0.0.1:");
-        port = at ? atoi(at + strlen(" front=127.0.0.1:")) : port;
-    }
-    fclose(log);
+    const int port = testbed_port(fixture_stage(fixture), " front=127.0.0.1:");
     assert_true(port > 0);
     return port;
 }
@@ -32,7 +23,7 @@ static int open_fixture(void **state)
 {
     *state = fixture_open(
         &(struct fixture_options){.hwcoll = "through = relay\n[front]\nlisten = 127.0.0.1:0\n"
-                                            "url = http://127.0.0.1:1\n"});
+                                            "url = http://127.0.0.1:1\n[fm]\ntimeout = 3s\n"});
     return 0;
 }
 
@@ -108,6 +99,16 @@ static int leave(struct fixture *fixture, const char *token, int tree)
     return status;
 }
 
+/* What mcastctl shows of the job's trees. */
+static void shows(struct fixture *fixture, const struct fixture_job *job, const char *trees)
+{
+    char out[4096];
+    const char *const words[] = {"show", job->name, NULL};
+    assert_int_equal(fixture_ctl(fixture, NULL, words, out, sizeof out), 0);
+    if (!strstr(out, trees))
+        fail_msg("not \"%s\": %s", trees, out);
+}
+
 /* ---- */
 
 static void tree__is_made_and_deleted_through_the_broker(void **state)
@@ -117,7 +118,9 @@ static void tree__is_made_and_deleted_through_the_broker(void **state)
     int tree;
     assert_int_equal(join(fixture, &job, job.token, "0", 1, &tree), 200);
     assert_int_equal(fixture_trees(fixture, &job, "0"), 1);
+    shows(fixture, &job, " 1 of 64 addresses in use, by steps 0\n");
     assert_int_equal(leave(fixture, job.token, tree), 200);
+    shows(fixture, &job, " 0 of 64 addresses in use\n");
     assert_int_equal(fixture_trees(fixture, &job, "0"), 0);
     assert_int_equal(leave(fixture, job.token, tree), 200);
     fixture_release(fixture, "f1");
@@ -142,6 +145,8 @@ struct wish {
     struct fixture *fixture;
     const struct fixture_job *job;
     int status;
+    const char *token; /* of a leave, */
+    int tree;          /* … of this one */
 };
 
 static bool is_joined(void *arg)
@@ -158,14 +163,21 @@ static void job__starts_while_the_fabric_manager_is_away(void **state)
     struct testbed *testbed = fixture_stage(fixture);
     testbed_kill_fm(testbed);
     const struct fixture_job job = fixture_reserve(fixture, "f3");
-    struct wish wish = {fixture, &job, 0};
+    struct wish wish = {.fixture = fixture, .job = &job};
     assert_int_equal(testbed_start_fm(testbed), 0);
     assert_true(await(is_joined, &wish, AWAIT_DEADLINE_MS));
     assert_int_equal(wish.status, 200);
     fixture_release(fixture, "f3");
 }
 
-/* What is known of its trees is gone; the job goes on as before. */
+static bool is_left(void *arg)
+{
+    struct wish *wish = arg;
+    wish->status = leave(wish->fixture, wish->token, wish->tree);
+    return wish->status != 409;
+}
+
+/* What is known of its trees is gone; the broker learns it, and the job goes on as before. */
 static void job__goes_on_when_the_broker_was_killed(void **state)
 {
     struct fixture *fixture = *state;
@@ -178,9 +190,12 @@ static void job__goes_on_when_the_broker_was_killed(void **state)
     testbed_kill_broker(testbed);
     assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(testbed_await_link(testbed), 0);
+    shows(fixture, &job, "at least 0 of 64 addresses in use; for all of them see --steps\n");
+    struct wish wish = {.fixture = fixture, .token = narrow, .tree = tree};
+    assert_true(await(is_left, &wish, AWAIT_DEADLINE_MS));
+    assert_int_equal(wish.status, 200);
+    assert_int_equal(fixture_trees(fixture, &job, "/fA"), 0);
     assert_int_equal(join(fixture, &job, job.token, "/fA", 5, NULL), 200);
-    assert_int_equal(leave(fixture, narrow, tree), 403); /* whose it is, is not known */
-    assert_int_equal(leave(fixture, job.token, tree), 200);
     assert_int_equal(
         fixture_ask(fixture, "DELETE", "/v1/reservation/steps/%2FfA?wait=5s", narrow, NULL, NULL),
         200);
@@ -239,9 +254,13 @@ static void refusal__of_the_fabric_manager_is_passed_on(void **state)
 static void answers__that_libfabric_does_not_survive_are_kept_from_it(void **state)
 {
     static const char *const faults[] = {
-        JOIN "\"no_hw_root\":true,\"count\":1}", JOIN "\"short_hw_root\":true,\"count\":1}",
-        JOIN "\"garbage\":true,\"count\":1}", JOIN "\"status\":409,\"count\":3}",
-        JOIN "\"length_4096\":true,\"count\":1}"};
+        JOIN "\"no_hw_root\":true,\"count\":1}",
+        JOIN "\"short_hw_root\":true,\"count\":1}",
+        JOIN "\"merge\":{\"hwRoot\":\"00:00:00:0F:AB:CD\"},\"count\":1}",
+        JOIN "\"status\":409,\"count\":3}",
+        JOIN "\"length_4096\":true,\"count\":1}",
+        JOIN "\"garbage\":true,\"count\":1}"};
+    const unsigned garbage = sizeof faults / sizeof *faults - 1;
     struct fixture *fixture = *state;
     for (unsigned i = 0; i < sizeof faults / sizeof *faults; i++) {
         char name[8];
@@ -254,8 +273,8 @@ static void answers__that_libfabric_does_not_survive_are_kept_from_it(void **sta
         assert_true(reply.length % 4096 != 0);
         plainhttp_reply_release(&reply);
         fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
-        /* A tree that was made, and not understood, goes with its step. */
-        assert_int_equal(fixture_trees(fixture, &job, "0"), i < 3 ? 2 : 1);
+        /* A tree whose number was not understood goes with its step. */
+        assert_int_equal(fixture_trees(fixture, &job, "0"), i == garbage ? 2 : 1);
         assert_int_equal(fixture_ask(fixture, "DELETE", "/v1/reservation/steps/0?wait=5s",
                                      job.token, NULL, NULL),
                          200);
@@ -282,6 +301,42 @@ static void request__of_another_job_is_refused(void **state)
     assert_int_equal(join(fixture, &other, one.token, "0", 14, NULL), 401);
     assert_int_equal(leave(fixture, one.token, tree), 401);
     fixture_release(fixture, "f9");
+}
+
+/* B8: all of its requests, and more than it may have, while each takes the fabric manager a while.
+ * A join of another job is not behind them: it would be told to ask again (409). */
+static void flood__of_one_job_does_not_delay_anothers_join(void **state)
+{
+    enum { FLOOD = ADDRESSES + 16, HOSTS = 8 };
+    static struct line *lines[FLOOD];
+    struct fixture *fixture = *state;
+    const struct fixture_job one = fixture_reserve(fixture, "i1");
+    const struct fixture_job other = fixture_reserve(fixture, "i2");
+    const unsigned vni = vni_of(fixture, &one);
+    const int port = front_port(fixture);
+    char headers[128];
+    int joined = 0;
+    (void)snprintf(headers, sizeof headers, "Authorization: Bearer %s\r\n", one.token);
+    fixture_tell_fm(fixture, "POST", "/mock/faults", JOIN "\"delay_ms\":800}");
+    for (unsigned i = 0; i < FLOOD; i++) {
+        lines[i] = line_open_from(2 + i % HOSTS, port);
+        assert_int_equal(
+            line_request(lines[i], "POST", TREES, headers, join_body("i1", "0", vni, 30 + i)), 0);
+    }
+    assert_int_equal(join(fixture, &other, other.token, "0", 29, NULL), 200);
+    fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
+    for (unsigned i = 0; i < FLOOD; i++) {
+        struct answer answer;
+        assert_int_equal(line_answer(lines[i], false, &answer), 0);
+        joined += answer.status == 200;
+        assert_true(answer.status == 200 || answer.status == 409 || answer.status == 503 ||
+                    answer.status == 507);
+        answer_release(&answer);
+        line_close(lines[i]);
+    }
+    assert_true(joined > 0 && joined <= ADDRESSES);
+    fixture_release(fixture, "i1");
+    fixture_release(fixture, "i2");
 }
 
 static void body__is_checked(void **state)
@@ -339,5 +394,6 @@ UNIT_GROUP(open_fixture, close_fixture,
            cmocka_unit_test(trees__beyond_the_reservation_are_refused_as_libfabric_reads_it),
            cmocka_unit_test(refusal__of_the_fabric_manager_is_passed_on),
            cmocka_unit_test(answers__that_libfabric_does_not_survive_are_kept_from_it),
-           cmocka_unit_test(request__of_another_job_is_refused), cmocka_unit_test(body__is_checked),
-           cmocka_unit_test(listeners__have_paths_of_their_own))
+           cmocka_unit_test(request__of_another_job_is_refused),
+           cmocka_unit_test(flood__of_one_job_does_not_delay_anothers_join),
+           cmocka_unit_test(body__is_checked), cmocka_unit_test(listeners__have_paths_of_their_own))

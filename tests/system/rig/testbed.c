@@ -268,17 +268,33 @@ int testbed_await_link(struct testbed *testbed)
 
 /* ---- looking ---- */
 
-bool testbed_broker_logged(const struct testbed *testbed, const char *text)
+/* The last line of the log that has this text, cut to fit. */
+static bool find_logged(const struct testbed *testbed, const char *text, char *out, size_t size)
 {
     char path[PATH_SIZE], line[8192];
     bool found = false;
     FILE *file = fopen(folder_path(path, sizeof path, testbed->folder, "mcastd.log"), "re");
 
-    while (file && !found && fgets(line, sizeof line, file))
-        found = strstr(line, text);
+    while (file && fgets(line, sizeof line, file)) {
+        const char *at = strstr(line, text);
+        if (at)
+            snprintf(out, size, "%s", at);
+        found |= at != NULL;
+    }
     if (file)
         fclose(file);
     return found;
+}
+
+bool testbed_broker_logged(const struct testbed *testbed, const char *text)
+{
+    return find_logged(testbed, text, NULL, 0);
+}
+
+int testbed_port(const struct testbed *testbed, const char *text)
+{
+    char line[256];
+    return find_logged(testbed, text, line, sizeof line) ? atoi(line + strlen(text)) : 0;
 }
 
 const char *testbed_folder(const struct testbed *testbed)

@@ -43,6 +43,8 @@ int testbed_stop_broker(struct testbed *testbed);
 void testbed_kill_broker(struct testbed *testbed);
 /* Whether the log of the broker, of all its lives, has this text. */
 bool testbed_broker_logged(const struct testbed *testbed, const char *text);
+/* What the broker's log says behind this text, as " listen=127.0.0.1:", last; 0: nothing. */
+int testbed_port(const struct testbed *testbed, const char *text);
 /* Waits until the broker's link to the fabric manager is up. */
 int testbed_await_link(struct testbed *testbed);
 

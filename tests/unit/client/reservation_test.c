@@ -7,7 +7,8 @@ static const char whole[] =
     "\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,\"cores_per_node\":96,"
     "\"vnis\":[1024,65535],\"traffic_classes\":[\"best_effort\",\"low_latency\"],"
     "\"created\":\"2026-11-21T08:00:00.123Z\","
-    "\"hwcoll\":{\"state\":\"reserved\",\"addresses\":23,\"min_nodes\":64},"
+    "\"hwcoll\":{\"state\":\"reserved\",\"addresses\":23,\"min_nodes\":64,"
+    "\"trees\":3,\"trees_known\":\"some\",\"tree_steps\":[\"0\",\"/fA\"]},"
     "\"env\":{\"FI_CXI_COLL_JOB_ID\":\"elcap-f2Rs8sydSxmd\","
     "\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"},\"later\":{\"unknown\":[1]}}";
 
@@ -35,6 +36,10 @@ static void reservation__decodes_everything(void **state)
     assert_string_equal(r->hwcoll_state, "reserved");
     assert_int_equal(r->hwcoll_addresses, 23);
     assert_int_equal(r->hwcoll_min_nodes, 64);
+    assert_int_equal(r->hwcoll_trees, 3);
+    assert_string_equal(r->hwcoll_trees_known, "some");
+    assert_string_equal(r->hwcoll_tree_steps[1], "/fA");
+    assert_null(r->hwcoll_tree_steps[2]);
     assert_null(r->warning);
     assert_int_equal(r->env_count, 2);
     assert_string_equal(r->env[0].name, "FI_CXI_COLL_JOB_ID");

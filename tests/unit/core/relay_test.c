@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/fabric/cleanup.h"
+#include "core/relay/relay.h"
 #include "tests/unit/core/driver.h"
 
 /* B9: a relayed job starts at once, its reserve goes on behind it, and it makes its trees through
@@ -20,27 +22,38 @@ static void start(struct driver *d)
 }
 DRIVER_FIXTURE(relaying, start)
 
-static void reserve(struct driver *d, enum hwcoll_wish wish)
+static void reserve_in(struct driver *d, const char *cluster, const char *job, uint32_t nodes,
+                       enum hwcoll_wish wish)
 {
-    struct reserve_request request = driver_request("a", 128);
+    struct reserve_request request = driver_request(job, nodes);
+    request.cluster = cluster;
     request.key = secret_of(KEY);
     request.wish = wish;
     driver_reserve(d, request);
 }
 
+static void reserve(struct driver *d, const char *job, enum hwcoll_wish wish)
+{
+    reserve_in(d, "elcap", job, 128, wish);
+}
+
 static uint64_t reserve_job(struct driver *d)
 {
-    reserve(d, WISH_AUTO);
+    reserve(d, "a", WISH_AUTO);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
     return driver_call(d, FMCALL_RESERVE);
 }
 
-/* With its addresses, two of them. */
-static void reserved_job(struct driver *d)
+static void reserved_job_of(struct driver *d, uint32_t addresses)
 {
-    d->config.addresses_per_job = 2;
+    d->config.addresses_per_job = addresses;
     driver_configure(d);
     driver_done(d, reserve_job(d), FM_OK, "sess-a");
+}
+
+static void reserved_job(struct driver *d)
+{
+    reserved_job_of(d, 2);
 }
 
 static void join_of(struct driver *d, const char *step, const char *body)
@@ -53,12 +66,29 @@ static void join(struct driver *d)
     join_of(d, "0", BODY);
 }
 
-static void join_done(struct driver *d, uint64_t call, uint16_t tree)
+static uint64_t begin_join(struct driver *d)
+{
+    join(d);
+    return driver_call(d, FMCALL_JOIN);
+}
+
+static void join_done_at(struct driver *d, uint64_t call, uint16_t tree, const char *root)
 {
     static struct fmcall_tree made;
-    made = (struct fmcall_tree){tree, "00:00:00:00:00:01"};
+    made = (struct fmcall_tree){tree, root};
     DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .tree = &made,
                 .words = "201");
+}
+
+static void join_done(struct driver *d, uint64_t call, uint16_t tree)
+{
+    join_done_at(d, call, tree, "00:00:00:00:00:01");
+}
+
+static void join_denied(struct driver *d, uint64_t call, int status, const char *words)
+{
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_DENIED, .status = status,
+                .words = words);
 }
 
 static void make_tree(struct driver *d, const char *step, uint16_t tree)
@@ -68,9 +98,25 @@ static void make_tree(struct driver *d, const char *step, uint16_t tree)
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
 
+/* With each, what is known of the trees is in doubt until call_timeout has passed. */
+static void lose_join(struct driver *d, const char *step)
+{
+    join_of(d, step, BODY);
+    driver_done(d, driver_call(d, FMCALL_JOIN), FM_TIMEOUT, NULL);
+    driver_tick(d, 250);
+    join_denied(d, driver_call(d, FMCALL_JOIN), 400, "the root is in use");
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+}
+
 static void leave(struct driver *d, uint16_t tree)
 {
     DRIVER_ASK(d, CORE_LEAVE, leave, .number = 1, .tree = tree);
+}
+
+static void leave_narrowed(struct driver *d, uint16_t tree)
+{
+    DRIVER_ASK(d, CORE_LEAVE, leave, .number = 1, .tree = tree, .scopes = scope_one,
+               .scope_count = 1);
 }
 
 static void clean(struct driver *d, const char *step, bool below)
@@ -83,9 +129,14 @@ static const struct fmcall_about *about(const struct driver *d)
     return &driver_find(d, EFFECT_CALL)->u.call.about;
 }
 
-static size_t steps_listed(struct driver *d)
+static void ask_steps(struct driver *d)
 {
     DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+}
+
+static size_t steps_listed(struct driver *d)
+{
+    ask_steps(d);
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
     return driver_answer(d)->steps->count;
 }
@@ -97,7 +148,7 @@ static void job__is_answered_before_the_fabric_manager_has(void **state)
     struct driver *d = *state;
     uint64_t call = reserve_job(d);
     assert_string_equal(secret_expose(driver_job(d, "a")->key), KEY);
-    reserve(d, WISH_AUTO);
+    reserve(d, "a", WISH_AUTO);
     assert_int_equal(driver_answered(d), ANSWER_SAME);
     driver_done(d, call, FM_OK, "sess-a");
     assert_null(driver_answer(d));
@@ -107,7 +158,7 @@ static void job__is_answered_before_the_fabric_manager_has(void **state)
 static void job__that_requires_addresses_waits(void **state)
 {
     struct driver *d = *state;
-    reserve(d, WISH_REQUIRED);
+    reserve(d, "a", WISH_REQUIRED);
     assert_null(driver_answer(d));
     driver_tick(d, d->config.reserve_timeout_ms);
     assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
@@ -116,10 +167,7 @@ static void job__that_requires_addresses_waits(void **state)
 static void job__of_another_cluster_is_not_relayed(void **state)
 {
     struct driver *d = *state;
-    struct reserve_request request = driver_request("a", 128);
-    request.cluster = "elcap2";
-    request.key = secret_of(KEY);
-    driver_reserve(d, request);
+    reserve_in(d, "elcap2", "a", 128, WISH_AUTO);
     assert_null(driver_answer(d));
     assert_true(secret_none(core_find(d->core, "elcap2", "a")->key));
 }
@@ -127,9 +175,7 @@ static void job__of_another_cluster_is_not_relayed(void **state)
 static void job__that_is_too_small_is_not_relayed(void **state)
 {
     struct driver *d = *state;
-    struct reserve_request request = driver_request("a", 2);
-    request.key = secret_of(KEY);
-    driver_reserve(d, request);
+    reserve_in(d, "elcap", "a", 2, WISH_AUTO);
     assert_true(secret_none(driver_job(d, "a")->key));
 }
 
@@ -137,10 +183,7 @@ static void job__that_requires_addresses_does_not_wait_for_the_link(void **state
 {
     struct driver *d = *state;
     driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
-    struct reserve_request request = driver_request("b", 128);
-    request.key = secret_of(KEY);
-    request.wish = WISH_REQUIRED;
-    driver_reserve(d, request);
+    reserve(d, "b", WISH_REQUIRED);
     assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
 }
 
@@ -158,9 +201,7 @@ static void reserve__outlives_the_link(void **state)
 {
     struct driver *d = *state;
     driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
-    struct reserve_request request = driver_request("b", 128); /* while the link is down */
-    request.key = secret_of(KEY);
-    driver_reserve(d, request);
+    reserve(d, "b", WISH_AUTO); /* while the link is down */
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
     driver_tick(d, d->config.link_retry_ms);
     driver_link(d);
@@ -186,8 +227,7 @@ static void join__is_passed_on_with_the_session_token(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
+    uint64_t call = begin_join(d);
     assert_string_equal(secret_expose(about(d)->token), "sess-a");
     assert_string_equal(about(d)->body, BODY);
     join_done(d, call, 77);
@@ -227,8 +267,7 @@ static void join__made_between_two_requests_is_given_to_the_second(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
+    uint64_t call = begin_join(d);
     driver_tick(d, 4000);
     assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
     join_done(d, call, 77);
@@ -238,31 +277,29 @@ static void join__made_between_two_requests_is_given_to_the_second(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-static void tree__that_is_not_asked_for_again_is_deleted(void **state)
+/* It was made when its sender did not wait, and does not come again. */
+static uint64_t unused_tree(struct driver *d)
 {
-    struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
+    uint64_t call = begin_join(d);
     driver_tick(d, 4000);
     join_done(d, call, 77);
     driver_tick(d, 2000);
-    call = driver_call(d, FMCALL_LEAVE);
     assert_int_equal(about(d)->tree, 77);
-    driver_done(d, call, FM_OK, NULL);
+    return driver_call(d, FMCALL_LEAVE);
+}
+
+static void tree__that_is_not_asked_for_again_is_deleted(void **state)
+{
+    struct driver *d = *state;
+    driver_done(d, unused_tree(d), FM_OK, NULL);
     assert_int_equal(steps_listed(d), 0);
 }
 
 static void tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes(void **state)
 {
     struct driver *d = *state;
-    reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
-    driver_tick(d, 4000);
-    join_done(d, call, 77);
-    driver_tick(d, 2000);
-    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+    driver_done(d, unused_tree(d), FM_BUSY, NULL);
     driver_tick(d, d->config.relay_timeout_ms + 1000);
     driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
     assert_int_equal(steps_listed(d), 0);
@@ -273,10 +310,7 @@ static void joins__that_are_alike_get_a_tree_each(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t first = driver_call(d, FMCALL_JOIN);
-    join(d);
-    uint64_t second = driver_call(d, FMCALL_JOIN);
+    uint64_t first = begin_join(d), second = begin_join(d);
     join_done(d, first, 1);
     assert_int_equal(driver_answer(d)->tree->id, 1);
     join_done(d, second, 2);
@@ -349,8 +383,7 @@ static void join__given_up_between_two_requests_is_denied_to_the_second(void **s
     d->config.relay_timeout_ms = 4050;
     driver_configure(d);
     reserved_job(d);
-    join(d);
-    driver_done(d, driver_call(d, FMCALL_JOIN), FM_EXISTS, NULL);
+    driver_done(d, begin_join(d), FM_EXISTS, NULL);
     driver_tick(d, 4000);
     assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
     driver_done(d, driver_call(d, FMCALL_JOIN), FM_EXISTS, NULL);
@@ -365,10 +398,8 @@ static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
-    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_DENIED, .status = 507,
-                .words = "02: none left");
+    uint64_t call = begin_join(d);
+    join_denied(d, call, 507, "02: none left");
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
     assert_int_equal(driver_answer(d)->status, 507);
     assert_string_equal(driver_answer(d)->detail, "02: none left");
@@ -379,10 +410,8 @@ static void join__denied_without_a_number_is_no_507(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
-    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_DENIED, .status = 507,
-                .words = "none left");
+    uint64_t call = begin_join(d);
+    join_denied(d, call, 507, "none left");
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
     assert_int_equal(driver_answer(d)->status, 0);
     assert_int_equal(answer_status(ANSWER_JOIN_DENIED), 503);
@@ -392,8 +421,7 @@ static void join__under_way_ends_with_its_job(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
+    uint64_t call = begin_join(d);
     driver_release(d, "a");
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
     uint64_t release = driver_call(d, FMCALL_RELEASE);
@@ -435,9 +463,7 @@ static void join__ends_when_the_reservation_is_lost(void **state)
 static void joins__of_one_job_are_bounded(void **state)
 {
     struct driver *d = *state;
-    d->config.addresses_per_job = 100;
-    driver_configure(d);
-    driver_done(d, reserve_job(d), FM_OK, "sess-a");
+    reserved_job_of(d, 100);
     int calls = 0;
     for (int i = 0; i < 64; i++) {
         join(d);
@@ -467,9 +493,7 @@ static void joins__are_bounded_in_bytes(void **state)
     for (bool full = false; !full; taken += !full) {
         char name[16];
         (void)snprintf(name, sizeof name, "b%d", taken);
-        struct reserve_request request = driver_request(name, 128);
-        request.key = secret_of(KEY);
-        driver_reserve(d, request);
+        reserve(d, name, WISH_AUTO);
         DRIVER_ASK(d, CORE_JOIN, join, .number = driver_job(d, name)->number, .step = "0",
                    .vni = driver_job(d, name)->vnis[0], .body = body);
         full = driver_answer(d) != NULL;
@@ -524,8 +548,7 @@ static void leave__that_waits_does_not_end_the_next_tree_of_its_number(void **st
     make_tree(d, "0", 5);
     leave(d, 5);
     driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
-    join(d);
-    join_done(d, driver_call(d, FMCALL_JOIN), 5);
+    join_done(d, begin_join(d), 5);
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 2);
     driver_tick(d, 60 * 1000);
     assert_null(driver_find(d, EFFECT_CALL));
@@ -537,7 +560,7 @@ static void leave__stays_within_the_token(void **state)
     struct driver *d = *state;
     reserved_job(d);
     make_tree(d, "/fB", 5);
-    DRIVER_ASK(d, CORE_LEAVE, leave, .number = 1, .tree = 5, .scopes = scope_one, .scope_count = 1);
+    leave_narrowed(d, 5);
     assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
 }
 
@@ -584,8 +607,7 @@ static void cleanup__takes_what_was_made_late(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
+    uint64_t call = begin_join(d);
     driver_tick(d, 4000);
     join_done(d, call, 5);
     clean(d, "0", false);
@@ -602,10 +624,8 @@ static void cleanup__takes_what_was_made_late(void **state)
 static void trees__are_not_known_after_a_leave_was_given_up(void **state)
 {
     struct driver *d = *state;
-    d->config.addresses_per_job = 1;
     d->config.relay_timeout_ms = 100;
-    driver_configure(d);
-    driver_done(d, reserve_job(d), FM_OK, "sess-a");
+    reserved_job_of(d, 1);
     make_tree(d, "0", 1);
     leave(d, 1);
     driver_done(d, driver_call(d, FMCALL_LEAVE), FM_TIMEOUT, NULL);
@@ -618,99 +638,390 @@ static void trees__are_not_known_after_an_answer_was_lost(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    driver_done(d, driver_call(d, FMCALL_JOIN), FM_TIMEOUT, NULL);
+    driver_done(d, begin_join(d), FM_TIMEOUT, NULL);
     clean(d, "7", false);
     (void)driver_call(d, FMCALL_END_STEP);
 }
 
-static void learn(struct driver *d, const struct fmcall_steps *list)
+/* ---- trees that libfabric does not take ---- */
+
+/* It crashes at a root that is missing, and does not delete a tree whose root it does not know. */
+static void tree__that_libfabric_rejects_goes_before_the_next_one(void **state)
 {
-    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    static const char *const roots[] = {"", "00:00:00:00:00:02", "01:00:00:00:00:01"};
+    struct driver *d = *state;
+    reserved_job_of(d, 1);
+    for (uint16_t i = 0; i < 3; i++) {
+        uint64_t call = begin_join(d);
+        join_done_at(d, call, i, roots[i]);
+        assert_null(driver_answer(d));
+        call = driver_call(d, FMCALL_LEAVE);
+        assert_int_equal(about(d)->tree, i);
+        driver_tick(d, 250);
+        assert_null(driver_find(d, EFFECT_CALL)); /* it still has the only address */
+        driver_done(d, call, FM_OK, NULL);
+        join_done(d, driver_call(d, FMCALL_JOIN), 7);
+        assert_int_equal(driver_answered(d), ANSWER_JOINED);
+        leave(d, 7);
+        driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    }
+}
+
+static void tree__that_libfabric_rejects_and_that_stays_denies_its_join(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join_done_at(d, begin_join(d), 5, "");
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_REFUSED, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    assert_int_equal(steps_listed(d), 1);
+}
+
+static void tree__that_libfabric_rejects_goes_however_long_it_takes(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join_done_at(d, begin_join(d), 5, "");
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+    make_tree(d, "1", 6); /* there is one more address */
+    driver_tick(d, d->config.relay_timeout_ms + 1000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER); /* who waits since 4 s */
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    assert_int_equal(steps_listed(d), 1);
+}
+
+/* It says the number of a tree that is in use, and it is not to go for that. */
+static void tree__in_use_does_not_go_for_an_answer_that_names_it(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "0", 5);
+    join_done_at(d, begin_join(d), 5, "");
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, 250);
+    join_done(d, driver_call(d, FMCALL_JOIN), 6);
+    assert_int_equal(driver_answered(d), ANSWER_JOINED);
+}
+
+static void root__is_found_among_the_nics_however_they_are_written(void **state)
+{
+    static const char *const bodies[] = {"{\"macs\":[\"1:12:0a\"]}",
+                                         "{\"macs\":[\"1:1:1\",\"01:12:0A\",\"2:2:2\"]}",
+                                         "{\"macs\":[\"00:00:00:01:12:0A\"]}"};
+    struct driver *d = *state;
+    reserved_job_of(d, 10);
+    for (uint16_t i = 0; i < 3; i++) {
+        join_of(d, "0", bodies[i]);
+        join_done_at(d, driver_call(d, FMCALL_JOIN), i, "00:00:00:01:12:0A");
+        assert_int_equal(driver_answered(d), ANSWER_JOINED);
+    }
+    join_of(d, "0", "{\"macs\":[\"1:12:1\"],\"jobStepID\":\"1:12:0A\"}");
+    join_done_at(d, driver_call(d, FMCALL_JOIN), 9, "00:00:00:01:12:0A");
+    (void)driver_call(d, FMCALL_LEAVE);
+}
+
+/* ---- trees that are not known ---- */
+
+static const uint16_t five[] = {5};
+static const struct fmcall_step five_of_fa = {"/fA", five, 1};
+static const struct fmcall_steps list_of_five = {&five_of_fa, 1, 0};
+
+static void list_done(struct driver *d, const struct fmcall_steps *list)
+{
     DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_STEPS), .outcome = FM_OK,
                 .steps = list, .words = "200");
 }
 
-static void trees__are_learned_from_a_list(void **state)
+static struct relay_view seen(const struct driver *d)
 {
-    static const uint16_t ids[] = {5};
-    static const struct fmcall_step step = {"/fA", ids, 1};
-    static const struct fmcall_steps list = {&step, 1, 0};
+    struct relay_view view;
+    relay_view(driver_job(d, "a"), &view);
+    return view;
+}
+
+static void view__has_the_trees_and_few_steps(void **state)
+{
+    char step[] = "0";
+    struct driver *d = *state;
+    reserved_job_of(d, 20);
+    assert_true(seen(d).all && seen(d).trees == 0 && seen(d).step_count == 0);
+    for (uint16_t i = 0; i < 2 * RELAY_STEPS_SHOWN; i++, step[0] = (char)('0' + i / 2))
+        make_tree(d, step, i);
+    assert_int_equal(seen(d).step_count, RELAY_STEPS_SHOWN);
+    assert_string_equal(seen(d).steps[1], "1");
+    make_tree(d, "9", 16);
+    assert_int_equal(seen(d).step_count, 0);
+    assert_int_equal(seen(d).trees, 17);
+    lose_join(d, "0");
+    assert_false(seen(d).all);
+}
+
+/* The same ledger, another process. */
+static void restart(struct driver *d)
+{
+    static const char *const names[] = {"elcap-a"};
+    struct core *before = d->core;
+    const struct record record = {RECORD_RESERVATION,
+                                  .u.reservation = reservation_record(driver_job(d, "a"))};
+    d->core = core_create(&d->config);
+    assert_int_equal(core_load(d->core, &record, NULL), 0);
+    core_destroy(before);
+    core_start(d->core, d->now);
+    driver_login(d);
+    driver_list(d, names, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-a");
+    assert_null(driver_find(d, EFFECT_CALL)); /* thousands of jobs may be there */
+}
+
+/* The first try may be acted on yet: another tree. */
+static void trees__are_listed_when_what_was_lost_has_settled(void **state)
+{
     struct driver *d = *state;
     reserved_job(d);
-    join(d);
-    uint64_t call = driver_call(d, FMCALL_JOIN);
-    driver_done(d, call, FM_TIMEOUT, NULL);
-    driver_tick(d, 250);
-    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = driver_call(d, FMCALL_JOIN), .outcome = FM_DENIED,
-                .status = 400, .words = "the root is in use");
-    learn(d, &list); /* the first try may be acted on yet: another tree */
-    d->now += d->config.call_timeout_ms + 1;
-    learn(d, &list);
+    lose_join(d, "0");
+    ask_steps(d);
+    list_done(d, &list_of_five);
+    ask_steps(d);
+    assert_null(driver_answer(d));
+    list_done(d, &list_of_five);
+    driver_tick(d, d->config.call_timeout_ms - 250 + 1);
+    list_done(d, &list_of_five);
     assert_int_equal(steps_listed(d), 1);
     leave(d, 6);
     assert_int_equal(driver_answered(d), ANSWER_LEFT);
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-/* Between the list and its answer. */
 static void trees__that_were_left_meanwhile_are_not_learned(void **state)
 {
-    static const uint16_t ids[] = {5};
-    static const struct fmcall_step step = {"0", ids, 1};
-    static const struct fmcall_steps list = {&step, 1, 0};
     struct driver *d = *state;
     reserved_job(d);
-    make_tree(d, "0", 5);
-    join_of(d, "1", BODY);
-    driver_done(d, driver_call(d, FMCALL_JOIN), FM_TIMEOUT, NULL);
-    driver_tick(d, 250);
-    driver_done(d, driver_call(d, FMCALL_JOIN), FM_DENIED, NULL);
-    d->now += d->config.call_timeout_ms + 1;
-    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    make_tree(d, "/fA", 5);
+    lose_join(d, "1");
+    driver_tick(d, d->config.call_timeout_ms + 1);
     uint64_t call = driver_call(d, FMCALL_STEPS);
     leave(d, 5);
     driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
-    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .steps = &list);
-    DRIVER_ASK(d, CORE_STEPS, steps, .cluster = "elcap", .job = "a", .wait_ms = 1000);
+    DRIVER_STEP(d, CORE_CALL_DONE, call, .id = call, .outcome = FM_OK, .steps = &list_of_five);
+    driver_tick(d, 1000);
+    list_done(d, &cleanup_no_steps);
+    assert_int_equal(steps_listed(d), 0);
+}
+
+/* Less and less often: each job of a fabric manager that is ill would ask. */
+static void list__that_brings_nothing_is_repeated_after_a_pause(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    lose_join(d, "0");
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    for (int64_t pause = 500; pause < 4000; pause *= 2) {
+        driver_done(d, driver_call(d, FMCALL_STEPS), FM_GONE, NULL); /* which is no proof */
+        driver_tick(d, pause - 1);
+        assert_null(driver_find(d, EFFECT_CALL));
+        driver_tick(d, 1);
+    }
+    list_done(d, &cleanup_no_steps);
+    assert_int_equal(steps_listed(d), 0);
+    lose_join(d, "0");
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    driver_done(d, driver_call(d, FMCALL_STEPS), FM_BUSY, NULL);
+    driver_tick(d, 500); /* as at first */
     (void)driver_call(d, FMCALL_STEPS);
 }
 
-UNIT_MAIN(WITH(relaying, job__is_answered_before_the_fabric_manager_has),
-          WITH(relaying, job__that_requires_addresses_waits),
-          WITH(relaying, job__of_another_cluster_is_not_relayed),
-          WITH(relaying, job__that_is_too_small_is_not_relayed),
-          WITH(relaying, job__that_requires_addresses_does_not_wait_for_the_link),
-          WITH(relaying, reserve__that_reached_none_is_not_released),
-          WITH(relaying, join__that_waits_is_answered_when_its_job_is_gone),
-          WITH(relaying, join__given_up_between_two_requests_is_denied_to_the_second),
-          WITH(relaying, cleanup__below_asks_while_a_join_is_under_way),
-          WITH(relaying, cleanup__takes_what_was_made_late),
-          WITH(relaying, trees__are_not_known_after_a_leave_was_given_up),
-          WITH(relaying, reserve__outlives_the_link), WITH(relaying, reserve__is_given_up_in_time),
-          WITH(relaying, join__is_passed_on_with_the_session_token),
-          WITH(relaying, join__waits_for_the_reserve),
-          WITH(relaying, join__is_answered_in_time_and_taken_up_again),
-          WITH(relaying, join__made_between_two_requests_is_given_to_the_second),
-          WITH(relaying, tree__that_is_not_asked_for_again_is_deleted),
-          WITH(relaying, tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes),
-          WITH(relaying, joins__that_are_alike_get_a_tree_each),
-          WITH(relaying, join__beyond_the_reservation_is_denied_without_asking),
-          WITH(relaying, join__of_another_vni_or_step_is_refused),
-          WITH(relaying, join__of_a_job_that_is_not_relayed_is_refused),
-          WITH(relaying, join__that_stays_busy_ends),
-          WITH(relaying, join__is_denied_in_the_words_of_the_fabric_manager),
-          WITH(relaying, join__denied_without_a_number_is_no_507),
-          WITH(relaying, join__under_way_ends_with_its_job),
-          WITH(relaying, join__ends_when_the_reservation_is_lost),
-          WITH(relaying, joins__of_one_job_are_bounded),
-          WITH(relaying, leave__of_a_tree_that_it_has_not_asks_nothing),
-          WITH(relaying, joins__are_bounded_in_bytes),
-          WITH(relaying, leave__that_comes_again_is_sent_once),
-          WITH(relaying, leave__that_waits_does_not_end_the_next_tree_of_its_number),
-          WITH(relaying, leave__stays_within_the_token),
-          WITH(relaying, cleanup__of_a_step_without_trees_asks_nobody),
-          WITH(relaying, cleanup__below_ends_the_known_steps_without_a_list),
-          WITH(relaying, trees__are_not_known_after_an_answer_was_lost),
-          WITH(relaying, trees__are_learned_from_a_list),
-          WITH(relaying, trees__that_were_left_meanwhile_are_not_learned))
+static void leave__after_a_start_waits_for_the_trees(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "/fA", 5);
+    d->now += 1000;
+    restart(d);
+    leave_narrowed(d, 5);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    driver_tick(d, d->config.call_timeout_ms);
+    assert_null(driver_find(d, EFFECT_CALL)); /* joins of before may be acted on yet */
+    driver_tick(d, 1);
+    list_done(d, &list_of_five);
+    leave_narrowed(d, 5);
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    leave_narrowed(d, 6);
+    assert_int_equal(driver_answered(d), ANSWER_LEFT);
+    driver_tick(d, d->config.relay_timeout_ms);
+    lose_join(d, "0");
+    leave_narrowed(d, 6); /* which waits anew */
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+}
+
+/* libfabric would ask again for ever. */
+static void leave__does_not_wait_for_ever_for_the_trees(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    restart(d);
+    leave_narrowed(d, 5);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    driver_tick(d, d->config.relay_timeout_ms);
+    leave_narrowed(d, 5);
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+}
+
+static void trees__are_learned_after_a_start_by_the_first_request(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    restart(d);
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    make_tree(d, "/fA", 5);
+    driver_tick(d, 1);
+    list_done(d, &list_of_five);
+    clean(d, "0", false);
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED);
+}
+
+/* The cleanup itself goes first, and is one call as before. */
+static void trees__are_learned_behind_a_cleanup(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    restart(d);
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    clean(d, "0", false);
+    driver_done(d, driver_call(d, FMCALL_END_STEP), FM_OK, NULL);
+    list_done(d, &list_of_five);
+    clean(d, "1", false);
+    assert_int_equal(driver_answered(d), ANSWER_CLEANED);
+    assert_null(driver_find(d, EFFECT_CALL));
+}
+
+static void trees__are_learned_from_the_list_of_a_cleanup(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    lose_join(d, "0");
+    d->now += d->config.call_timeout_ms + 1;
+    clean(d, "/fB", true);
+    list_done(d, &list_of_five);
+    assert_int_equal(steps_listed(d), 1);
+}
+
+/* Of four places three are other calls', and one more waits, when the list is due. */
+static uint64_t busy(struct driver *d)
+{
+    static const char *const jobs[] = {"b", "c", "d", "e"};
+    uint64_t call = 0;
+    d->config.calls_at_once = 4;
+    reserved_job(d);
+    for (int i = 0; i < 4; i++) {
+        char token[] = {'t', jobs[i][0], '\0'};
+        reserve(d, jobs[i], WISH_AUTO);
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, token);
+    }
+    lose_join(d, "0");
+    for (int i = 0; i < 4; i++) {
+        driver_release(d, jobs[i]);
+        call = i < 3 ? driver_call(d, FMCALL_RELEASE) : call;
+    }
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    return call;
+}
+
+/* It has the last place: what jobs wait for goes first. */
+static void list__waits_for_releases(void **state)
+{
+    struct driver *d = *state;
+    driver_done(d, busy(d), FM_OK, NULL);
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    (void)driver_call(d, FMCALL_STEPS);
+}
+
+/* Who asks for the list need not wait behind others for it. */
+static void list__that_is_asked_for_is_no_longer_the_last(void **state)
+{
+    struct driver *d = *state;
+    uint64_t call = busy(d);
+    ask_steps(d);
+    driver_done(d, call, FM_OK, NULL);
+    list_done(d, &list_of_five);
+    assert_int_equal(driver_answered(d), ANSWER_STEPS);
+}
+
+static void list__that_is_asked_for_goes_before_cleanups(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    lose_join(d, "0");
+    clean(d, "0", false);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    clean(d, "1", false);
+    driver_tick(d, d->config.call_timeout_ms + 1); /* it is due, behind these */
+    ask_steps(d);
+    driver_done(d, call, FM_OK, NULL);
+    (void)driver_call(d, FMCALL_STEPS);
+}
+
+/* The end of a step may be acted on yet, although it was given up. */
+static void list__waits_until_a_lost_cleanup_has_settled(void **state)
+{
+    struct driver *d = *state;
+    d->now += 2 * d->config.call_timeout_ms;
+    d->config.cleanup_timeout_ms = 100;
+    reserved_job(d);
+    make_tree(d, "/fA", 5);
+    clean(d, "/fA", false);
+    uint64_t call = driver_call(d, FMCALL_END_STEP);
+    driver_tick(d, 99);
+    driver_done(d, call, FM_TIMEOUT, NULL);
+    driver_tick(d, 1);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_tick(d, d->config.call_timeout_ms);
+    (void)driver_call(d, FMCALL_STEPS);
+}
+
+#define T(test) WITH(relaying, test)
+
+UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_requires_addresses_waits),
+          T(job__of_another_cluster_is_not_relayed), T(job__that_is_too_small_is_not_relayed),
+          T(job__that_requires_addresses_does_not_wait_for_the_link),
+          T(reserve__that_reached_none_is_not_released), T(reserve__outlives_the_link),
+          T(reserve__is_given_up_in_time), T(join__is_passed_on_with_the_session_token),
+          T(join__waits_for_the_reserve), T(join__is_answered_in_time_and_taken_up_again),
+          T(join__made_between_two_requests_is_given_to_the_second),
+          T(tree__that_is_not_asked_for_again_is_deleted),
+          T(tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes),
+          T(joins__that_are_alike_get_a_tree_each),
+          T(join__beyond_the_reservation_is_denied_without_asking),
+          T(join__of_another_vni_or_step_is_refused),
+          T(join__of_a_job_that_is_not_relayed_is_refused), T(join__that_stays_busy_ends),
+          T(join__given_up_between_two_requests_is_denied_to_the_second),
+          T(join__is_denied_in_the_words_of_the_fabric_manager),
+          T(join__denied_without_a_number_is_no_507), T(join__under_way_ends_with_its_job),
+          T(join__that_waits_is_answered_when_its_job_is_gone),
+          T(join__ends_when_the_reservation_is_lost), T(joins__of_one_job_are_bounded),
+          T(joins__are_bounded_in_bytes), T(leave__of_a_tree_that_it_has_not_asks_nothing),
+          T(leave__that_comes_again_is_sent_once),
+          T(leave__that_waits_does_not_end_the_next_tree_of_its_number),
+          T(leave__stays_within_the_token), T(cleanup__of_a_step_without_trees_asks_nobody),
+          T(cleanup__below_ends_the_known_steps_without_a_list),
+          T(cleanup__below_asks_while_a_join_is_under_way), T(cleanup__takes_what_was_made_late),
+          T(trees__are_not_known_after_a_leave_was_given_up),
+          T(trees__are_not_known_after_an_answer_was_lost),
+          T(tree__that_libfabric_rejects_goes_before_the_next_one),
+          T(tree__that_libfabric_rejects_and_that_stays_denies_its_join),
+          T(tree__in_use_does_not_go_for_an_answer_that_names_it),
+          T(root__is_found_among_the_nics_however_they_are_written),
+          T(trees__are_listed_when_what_was_lost_has_settled),
+          T(trees__that_were_left_meanwhile_are_not_learned),
+          T(list__that_brings_nothing_is_repeated_after_a_pause),
+          T(leave__after_a_start_waits_for_the_trees),
+          T(leave__does_not_wait_for_ever_for_the_trees),
+          T(trees__are_learned_after_a_start_by_the_first_request),
+          T(trees__are_learned_behind_a_cleanup), T(trees__are_learned_from_the_list_of_a_cleanup),
+          T(view__has_the_trees_and_few_steps),
+          T(tree__that_libfabric_rejects_goes_however_long_it_takes),
+          T(list__that_is_asked_for_goes_before_cleanups),
+          T(list__waits_until_a_lost_cleanup_has_settled), T(list__waits_for_releases),
+          T(list__that_is_asked_for_is_no_longer_the_last))

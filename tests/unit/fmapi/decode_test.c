@@ -11,7 +11,7 @@ static const struct secrets none;
     "{" texts                                                                                      \
     "\"statusCode\":404,\"documentKind\":\"com:vmware:xenon:common:ServiceErrorResponse\","        \
     "\"errorCode\":0}"
-#define NO_TREE "HTTP 200: no mcastID below 8192 with a hwRoot of six groups"
+#define NO_TREE "HTTP 200: no mcastID below 8192"
 #define NOT_ROUTED                                                                                 \
     "HTTP 404 that the fabric manager did not write (a gateway in front of it? a wrong [fm] "      \
     "url?): "
@@ -160,10 +160,7 @@ static const struct call_row relay_rows[] = {
     {FMCALL_JOIN, 200, "{\"mcastID\":8192,\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
     {FMCALL_JOIN, 200, "{\"mcastID\":-1,\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
     {FMCALL_JOIN, 200, "{\"mcastID\":\"1\",\"hwRoot\":\"00:00:00:01:12:00\"}", FM_BUSY, NO_TREE},
-    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":\"01:12:00\"}", FM_BUSY, NO_TREE},
-    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":\"00:00:00:01:12:zz\"}", FM_BUSY, NO_TREE},
-    {FMCALL_JOIN, 200, "{\"mcastID\":1,\"hwRoot\":null}", FM_BUSY, NO_TREE},
-    {FMCALL_JOIN, 200, "{\"mcastID\":1}", FM_BUSY, NO_TREE},
+    {FMCALL_JOIN, 200, "{\"mcastID\":1}", FM_OK, "HTTP 200"}, /* made, and of no use */
     {FMCALL_JOIN, 200, "<html>", FM_BUSY, NO_TREE},
     {FMCALL_JOIN, 409, "{}", FM_EXISTS, "HTTP 409"},
     {FMCALL_JOIN, 507, "{\"message\":\"02: none left\"}", FM_DENIED, "02: none left"},
@@ -220,6 +217,39 @@ static void decode_call__knows_every_answer(void **state)
         check_row(&session_rows[i], true);
     for (size_t i = 0; i < sizeof relay_rows / sizeof relay_rows[0]; i++)
         check_row(&relay_rows[i], true);
+}
+
+/* libfabric crashes without one, and takes six groups of one or two digits. */
+static void decode_call__reads_the_root_of_a_tree(void **state)
+{
+    static const struct {
+        const char *sent, *read;
+    } roots[] = {
+        {"\"00:00:00:01:12:0a\"", "00:00:00:01:12:0A"},
+        {"\"0:0:0:1:2:c\"", "00:00:00:01:02:0C"},
+        {"\"02:00:00:01:12:0A\"", "02:00:00:01:12:0A"},
+        {"\"01:12:00\"", ""},
+        {"\"00:00:00:01:12:zz\"", ""},
+        {"\"00:00:00:01:12:\"", ""},
+        {"\"00:00:00:01:12:00:\"", ""},
+        {"\"00:00:00:01:12:000\"", ""},
+        {"\"00:00:00:01:12: 0\"", ""},
+        {"\"00:00:00:01:12:0x\"", ""},
+        {"\"00-00-00-01-12-00\"", ""},
+        {"\"\"", ""},
+        {"null", ""},
+        {"7", ""},
+    };
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        struct decoded out;
+        char body[80];
+        (void)snprintf(body, sizeof body, "{\"mcastID\":7,\"hwRoot\":%s}", roots[i].sent);
+        decode_call(&out, FMCALL_JOIN, true, 201, body, strlen(body), &none);
+        assert_int_equal(out.outcome, FM_OK);
+        assert_int_equal(out.tree.id, 7);
+        assert_string_equal(out.tree.root, roots[i].read);
+        decoded_release(&out);
+    }
 }
 
 /* Who answers 404 in the fabric manager's place: nothing of it may end a reservation (F22). */
@@ -590,6 +620,7 @@ static void decode_page__carries_other_answers(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(decode_call__knows_every_answer),
+          cmocka_unit_test(decode_call__reads_the_root_of_a_tree),
           cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
           cmocka_unit_test(decode__takes_no_gateways_yes_for_removed),
           cmocka_unit_test(decode_call__takes_no_truncated_body),

@@ -2,10 +2,26 @@
 #include "broker/http/api/bodies/job_json.h"
 
 #include "core/interconnect/interconnect.h"
+#include "core/relay/relay.h"
 
 #include <stdio.h>
 
-static void write_hwcoll(struct writer *writer, const struct reservation *reservation)
+/* Of a relayed job, as this broker knows it. Names of steps are not for all who may look. */
+static void write_trees(struct writer *writer, const struct reservation *reservation, bool steps)
+{
+    struct relay_view view;
+    relay_view(reservation, &view);
+    writer_number(writer, "trees", view.trees);
+    writer_string(writer, "trees_known", view.all ? "all" : "some");
+    if (!steps || view.step_count == 0)
+        return;
+    writer_begin_array(writer, "tree_steps");
+    for (uint32_t i = 0; i < view.step_count; i++)
+        writer_string(writer, NULL, view.steps[i]);
+    writer_end_array(writer);
+}
+
+static void write_hwcoll(struct writer *writer, const struct reservation *reservation, bool steps)
 {
     int state = reservation->hwcoll;
     const char *reason = reservation->reason;
@@ -22,6 +38,8 @@ static void write_hwcoll(struct writer *writer, const struct reservation *reserv
         writer_number(writer, "addresses", reservation->addresses);
     if (reservation->min_nodes)
         writer_number(writer, "min_nodes", reservation->min_nodes);
+    if (state == HWCOLL_RESERVED && reservation_relayed(reservation))
+        write_trees(writer, reservation, steps);
     writer_end_object(writer);
 }
 
@@ -132,7 +150,7 @@ static void write_members(struct writer *writer, const struct core *core,
     if (reservation->state == JOB_RELEASING && reservation->vni_count > 0 && !parts->brief)
         write_waiting(writer, core, reservation,
                       parts->names_left ? parts->names_left : &all_names);
-    write_hwcoll(writer, reservation);
+    write_hwcoll(writer, reservation, parts->env);
 }
 
 static const char *presence_word(const struct reservation *reservation, const char *node)
