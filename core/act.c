@@ -272,12 +272,52 @@ void core_act_on_freed_addresses(struct core *core)
     }
 }
 
+static int64_t reserve_time(const struct core *core, const struct reservation *r)
+{
+    const struct core_config *config = &core->config;
+    if (!reservation_waits(r))
+        return config->relay_timeout_ms;
+    if (config->reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
+        return config->reserve_timeout_ms;
+    return reservewait_time(&core->reservewait, config->call_timeout_ms, r->op->calls_needed);
+}
+
+void core_give_up_in_time(const struct core *core, struct reservation *r)
+{
+    assert(r->hwcoll == HWCOLL_WANTED && r->op);
+    struct operation *op = r->op;
+    const bool first = op->give_up_ms == 0;
+    if (first) {
+        /* What is in its way goes first: of others when there is no room, or of an earlier life. */
+        op->calls_needed = 1 + callqueue_ahead(&core->calls, core->config.calls_at_once) +
+                           (r->fm_side == FM_SIDE_NOTHING || r->older);
+        op->asked_ms = core->now_ms;
+    }
+    if (core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
+        op->calls_needed = 0;
+    int64_t latest = core->now_ms + reserve_time(core, r);
+    if (first || op->give_up_ms > latest)
+        op->give_up_ms = latest;
+}
+
+/* Answers that came meanwhile took longer than was thought: others will, too. */
+static bool put_off(const struct core *core, struct reservation *r)
+{
+    assert(r->hwcoll == HWCOLL_WANTED);
+    struct operation *op = r->op;
+    if (op->calls_needed == 0 || core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO ||
+        op->asked_ms + reserve_time(core, r) <= core->now_ms)
+        return false;
+    op->give_up_ms = op->asked_ms + reserve_time(core, r);
+    return true;
+}
+
 void core_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->agenda_slot <= core->agenda.count);
     assert(!r->op || operation_valid(r->op));
-    if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms) {
+    if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms && !put_off(core, r)) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }
@@ -412,16 +452,11 @@ void core_finish_reserve(struct core *core, struct reservation *r, enum hwcoll_s
         core_act(core, r);
 }
 
-int64_t core_reserve_time(const struct core *core, const struct reservation *r)
-{
-    return reservation_waits(r) ? core->config.reserve_timeout_ms : core->config.relay_timeout_ms;
-}
-
 static const char *why_given_up(struct core *core, const struct reservation *r, enum fm_side side,
                                 bool no_room)
 {
     assert(r->op);
-    long long waited = (long long)core_reserve_time(core, r);
+    long long waited = (long long)(r->op->give_up_ms - r->op->asked_ms);
     if (!no_room && r->op->words)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->op->words);

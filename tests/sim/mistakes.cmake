@@ -254,8 +254,7 @@ mcast_mistake(trees-are-not-counted 100 core/relay/join.c
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
-    [[core->config.reserve_timeout_ms : core->config.relay_timeout_ms;]]
-    [[core->config.reserve_timeout_ms : INT64_MAX / 4;]])
+    [[return config->relay_timeout_ms;]] [[return INT64_MAX / 4;]])
 mcast_mistake(given-up-join-begins-anew 300 core/relay/join.c
     [[if (one->waiters || one->kind == FMCALL_LEAVE) {]] [[if (true) {]])
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
