@@ -293,10 +293,10 @@ void core_give_up_in_time(const struct core *core, struct reservation *r)
                            (r->fm_side == FM_SIDE_NOTHING || r->older);
         op->asked_ms = core->now_ms;
     }
-    if (core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
+    if (core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO || !reservation_waits(r))
         op->calls_needed = 0;
     int64_t latest = core->now_ms + reserve_time(core, r);
-    if (first || op->give_up_ms > latest)
+    if (first || (op->calls_needed == 0 && op->give_up_ms > latest))
         op->give_up_ms = latest;
 }
 
