@@ -264,6 +264,32 @@ mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
 mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
     [[(!relayed || rec->wish == WISH_REQUIRED) &&]] [[!relayed &&]])
 
+# Of how long jobs wait (F21).
+mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
+    [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])
+mcast_mistake(late-answers-do-not-count 50 core/fabric/call_done.c
+    [[learn(core, outcome, core->now_ms - sent_ms);]]
+    [[if (((struct reservation *)op->owner)->hwcoll == HWCOLL_WANTED)
+            learn(core, outcome, core->now_ms - sent_ms);]])
+mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
+    [[    if (outcome != FM_OK && known_ms >= 0)
+        return;
+    reservewait_note(wait, core->now_ms, outcome == FM_OK ? took_ms : 0);]]
+    [[    reservewait_note(wait, core->now_ms, took_ms);]])
+mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
+    [[if (span->count >= SPAN_RESERVES && now_ms - wait->since_ms >= SPAN_MS) {]]
+    [[if (span->count > 0) {]])
+mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
+    [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
+mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
+    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
+mcast_mistake(unknown-is-quick 50 core/fabric/reservewait.c
+    [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
+mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
+    [[        op->calls_needed = 0;
+    int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
+    int64_t latest]])
+
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])

@@ -113,6 +113,8 @@ int64_t speed_latest(const struct sim *sim, const struct request *request)
         return INT64_MAX;
     if (!known && call_ms < sim->config.call_timeout_ms)
         call_ms = sim->config.call_timeout_ms;
+    if (known && speed->shortest_ms > RESERVEWAIT_MAX_MS) /* it would wait in vain */
+        call_ms = 0;
     wait_ms = within(RESERVEWAIT_MIN_MS, call_ms * (speed->most_needed + 1), RESERVEWAIT_MAX_MS);
     return request->asked_ms + wait_ms;
 }
