@@ -183,7 +183,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 600)
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure) {
             name_is_taken(core, r);]]
@@ -255,7 +255,7 @@ mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
     [[return config->relay_timeout_ms;]] [[return INT64_MAX / 4;]])
-mcast_mistake(given-up-join-begins-anew 300 core/relay/join.c
+mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[if (one->waiters || one->kind == FMCALL_LEAVE) {]] [[if (true) {]])
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
