@@ -68,10 +68,10 @@ static void reservewait__is_short_when_waiting_is_in_vain(void **state)
 static void reservewait__forgets_slowly(void **state)
 {
     struct reservewait wait = {0};
-    int64_t now = MINUTE;
+    int64_t now = 60 * MINUTE;
     note(&wait, &now, 5000, 1);
     note(&wait, &now, 100, 1000); /* many, but not for long */
-    now += 5 * MINUTE;
+    now = wait.since_ms + 5 * MINUTE - 1;
     note(&wait, &now, 100, 31);
     assert_int_equal(reservewait_time(&wait, CALL, 1), 10000);
     now += 60 * MINUTE; /* long, but not many */
