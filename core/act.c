@@ -300,15 +300,29 @@ void core_give_up_in_time(const struct core *core, struct reservation *r)
         op->give_up_ms = latest;
 }
 
+/* Until when it waits by what is known now; as before where the site has said how long. */
+static int64_t give_up_by_now(const struct core *core, const struct reservation *r)
+{
+    assert(r->hwcoll == HWCOLL_WANTED);
+    if (r->op->calls_needed == 0 || core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
+        return r->op->give_up_ms;
+    return r->op->asked_ms + reserve_time(core, r);
+}
+
+void core_give_up_sooner(const struct core *core, struct reservation *r)
+{
+    int64_t latest = give_up_by_now(core, r);
+    if (r->op->give_up_ms > latest)
+        r->op->give_up_ms = latest;
+}
+
 /* Answers that came meanwhile took longer than was thought: others will, too. */
 static bool put_off(const struct core *core, struct reservation *r)
 {
-    assert(r->hwcoll == HWCOLL_WANTED);
-    struct operation *op = r->op;
-    if (op->calls_needed == 0 || core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO ||
-        op->asked_ms + reserve_time(core, r) <= core->now_ms)
+    int64_t latest = give_up_by_now(core, r);
+    if (latest <= core->now_ms)
         return false;
-    op->give_up_ms = op->asked_ms + reserve_time(core, r);
+    r->op->give_up_ms = latest;
     return true;
 }
 
@@ -456,7 +470,8 @@ static const char *why_given_up(struct core *core, const struct reservation *r, 
                                 bool no_room)
 {
     assert(r->op);
-    long long waited = (long long)(r->op->give_up_ms - r->op->asked_ms);
+    int64_t until_ms = r->op->calls_needed > 0 ? core->now_ms : r->op->give_up_ms;
+    long long waited = (long long)(until_ms - r->op->asked_ms);
     if (!no_room && r->op->words)
         return core_text(core, "nothing from the fabric manager within %lld ms; its last words: %s",
                          waited, r->op->words);

@@ -159,6 +159,8 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
         core_discard(core, r->op->words);
         r->op->words = memory_text(words);
+        if (wanted)
+            core_give_up_sooner(core, r);
         retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
         return;
     }

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REMEMBERED_MS = 5 * 60 * 1000, CHANGES_MAX = 6 };
+/* Some that was known when it asked may be forgotten when it is given up. */
+enum { REMEMBERED_MS = 5 * 60 * 1000 - RESERVEWAIT_MAX_MS, CHANGES_MAX = 6 };
 
 static int64_t within(int64_t least, int64_t value, int64_t most)
 {
@@ -139,7 +140,7 @@ void speed_judge(struct sim *sim, const struct request *request, const struct to
         shortest = took < shortest ? took : shortest;
     }
     if (speed->known_ms >= request->asked_ms) { /* nothing was known */
-        longest = sim->config.call_timeout_ms;
+        longest = speed->count > 0 ? speed->noted[0].took_ms : sim->config.call_timeout_ms;
         shortest = 0;
     }
     if (longest < 0 || shortest * request->wait.needed > RESERVEWAIT_MAX_MS)

@@ -228,6 +228,9 @@ static void core__is_not_slow_that_does_not_answer(void **state)
         uint64_t call = driver_call(d, FMCALL_RESERVE);
         d->now += 9000;
         driver_done(d, call, ends[i], NULL);
+        assert_int_not_equal(driver_job(d, "a")->hwcoll, HWCOLL_WANTED); /* now in vain, too */
+        if (ends[i] != FM_DENIED)
+            assert_words(driver_job(d, "a")->reason, "within 9000 ms; its last words");
         assert_int_equal(driver_status(d).reserve_wait_ms, LEAST);
         assert_int_equal(start_job(d, "b", 5000), HWCOLL_TIMEOUT);
         driver_reserve(d, driver_request("c", 128));
@@ -310,6 +313,25 @@ static void core__forgets_at_another_url(void **state)
     assert_int_equal(driver_status(d).reserve_wait_ms, MOST);
 }
 
+/* The first that is asked of one that says "busy" waits as long as those behind it. */
+static void core__waits_less_when_something_is_known(void **state)
+{
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    assert_int_equal(core_next_deadline(d->core), d->now + MOST);
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    d->now += 100;
+    driver_done(d, call, FM_BUSY, NULL);
+    assert_int_equal(driver_job(d, "a")->op->give_up_ms, d->now - 100 + LEAST);
+    driver_configure(d);
+    driver_tick(d, 250);
+    call = driver_call(d, FMCALL_RESERVE);
+    driver_tick(d, 1600);
+    driver_done(d, call, FM_BUSY, NULL); /* nothing new: what it waits for is not put off */
+    driver_tick(d, 50);
+    assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_TIMEOUT);
+}
+
 UNIT_MAIN(cmocka_unit_test(reservewait__of_one_not_known_is_as_of_one_that_takes_all_of_its_time),
           cmocka_unit_test(reservewait__is_for_the_calls_needed_and_one_more),
           cmocka_unit_test(reservewait__is_short_when_waiting_is_in_vain),
@@ -319,4 +341,4 @@ UNIT_MAIN(cmocka_unit_test(reservewait__of_one_not_known_is_as_of_one_that_takes
           AUTO(core__puts_off_by_what_it_learns), AUTO(core__is_not_slow_that_does_not_answer),
           AUTO(core__waits_longer_behind_others), AUTO(core__waits_longer_for_room),
           AUTO(core__puts_off_nothing_that_was_asked_for_with_a_number),
-          AUTO(core__forgets_at_another_url))
+          AUTO(core__forgets_at_another_url), AUTO(core__waits_less_when_something_is_known))
