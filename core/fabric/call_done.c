@@ -37,6 +37,8 @@ static void retry_call(struct core *core, struct reservation *r, enum fmcall_kin
     assert(r->op->call == 0);
     assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
+    if (r->hwcoll == HWCOLL_WANTED)
+        core_give_up_sooner(core, r);
     uint32_t tries = ++r->op->tries;
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
@@ -159,8 +161,6 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
         core_discard(core, r->op->words);
         r->op->words = memory_text(words);
-        if (wanted)
-            core_give_up_sooner(core, r);
         retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
         return;
     }

@@ -141,7 +141,7 @@ void speed_judge(struct sim *sim, const struct request *request, const struct to
     }
     if (speed->known_ms >= request->asked_ms) { /* nothing was known */
         longest = speed->count > 0 ? speed->noted[0].took_ms : sim->config.call_timeout_ms;
-        shortest = 0;
+        shortest = speed->count > 0 ? speed->shortest_ms : 0;
     }
     if (longest < 0 || shortest * request->wait.needed > RESERVEWAIT_MAX_MS)
         return;
