@@ -18,8 +18,12 @@ void core_begin_calls(struct core *core);
 void core_finish_reserve(struct core *core, struct reservation *reservation,
                          enum hwcoll_state hwcoll, enum fm_side side, struct secret token,
                          const char *reason);
-/* For how long a reserve may be tried. */
-int64_t core_reserve_time(const struct core *core, const struct reservation *reservation);
+/* Until when a reserve is tried, of a job that begins to wait now, perhaps not as the first: no
+ * answer waits longer than the timeout that is in force when its request comes (F21); a reserve
+ * behind a job that runs already has more time. */
+void core_give_up_in_time(const struct core *core, struct reservation *reservation);
+/* A try of it came to nothing: it waits no longer than what is known by now allows. */
+void core_give_up_sooner(const struct core *core, struct reservation *reservation);
 /* Gives up waiting for the fabric manager (F21). reason NULL: found out here. */
 void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                   const char *reason);

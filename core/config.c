@@ -64,7 +64,8 @@ static int check_classes(const struct core_config *c, struct error *err)
 /* broker/config/keys.inc has the ranges, and words for each. */
 static bool within_ranges(const struct core_config *c)
 {
-    return c->calls_at_once > 0 && c->call_timeout_ms > 0 && c->reserve_timeout_ms > 0 &&
+    return c->calls_at_once > 0 && c->call_timeout_ms > 0 &&
+           (c->reserve_timeout_ms > 0 || c->reserve_timeout_ms == RESERVE_TIMEOUT_AUTO) &&
            c->link_retry_ms > 0 && c->stray_grace_ms >= 0 && c->mass_loss_percent > 0 &&
            c->mass_loss_percent <= 100 && c->mass_loss_min > 0 && c->sync_lot > 0 &&
            c->events_keep > 0 && c->vni_per_job <= VNI_PER_JOB_MAX &&

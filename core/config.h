@@ -16,6 +16,9 @@ enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 /* [vni] hold: there is no time limit for nodes that have reported nothing of a job. */
 enum { HOLD_UNTIL_REPORTED = -1 };
 
+/* [fm] reserve_timeout: by how long the fabric manager takes (fabric/reservewait.h). */
+enum { RESERVE_TIMEOUT_AUTO = -1 };
+
 /* [omnipath], for the jobs of all clusters on it. */
 struct omnipath_config {
     struct idset pkeys;     /* to give to jobs, each without the bit of full membership; empty: none
@@ -56,7 +59,7 @@ struct core_config {
     uint32_t sharing;           /* j */
 
     bool fm_present;            /* a fabric manager is configured at all */
-    int64_t reserve_timeout_ms; /* an answer waits no longer (F21) */
+    int64_t reserve_timeout_ms; /* an answer waits no longer (F21); or RESERVE_TIMEOUT_AUTO */
     int64_t relay_timeout_ms;   /* the same for a reserve behind a relayed job, and for its joins */
     int64_t call_timeout_ms; /* of one call; also how long a call given up may still be acted on */
     uint32_t calls_at_once;  /* calls under way at the fabric manager */

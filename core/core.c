@@ -151,7 +151,7 @@ static void resume_after_load(struct core *core, struct reservation *r)
     if (!reservation_wants_hwcoll(r) || in_the_way || maybe_cleaned)
         op->release_settles_ms = settles;
     if (r->hwcoll == HWCOLL_WANTED)
-        op->give_up_ms = core->now_ms + core_reserve_time(core, r);
+        core_give_up_in_time(core, r);
 }
 
 static void begin_step(struct core *core, int64_t now_ms)

@@ -222,11 +222,13 @@ struct core_cleanups {
 
 struct core_status {
     enum link_state link;
-    int64_t link_since_ms;  /* since when it is up, or is not */
-    int64_t link_listed_ms; /* last whole list since the start; 0: none */
-    uint64_t link_losses;   /* since the start */
-    const char *link_url;   /* base URL in use, or to be tried next; "" when there is none */
-    const char *link_error; /* last trouble in words; "" when none since it came up */
+    int64_t link_since_ms;   /* since when it is up, or is not */
+    int64_t link_listed_ms;  /* last whole list since the start; 0: none */
+    uint64_t link_losses;    /* since the start */
+    const char *link_url;    /* base URL in use, or to be tried next; "" when there is none */
+    const char *link_error;  /* last trouble in words; "" when none since it came up */
+    int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
+    int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
     uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
     uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */

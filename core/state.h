@@ -5,6 +5,7 @@
 #include "core/fabric/callqueue.h"
 #include "core/fabric/cleanup.h"
 #include "core/fabric/link.h"
+#include "core/fabric/reservewait.h"
 #include "core/core.h"
 #include "core/reservation/eventlog.h"
 #include "core/reservation/held.h"
@@ -79,6 +80,7 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct link link;
+    struct reservewait reservewait;
     struct alarm *alarms;     /* that are on, in the order in which they were raised */
     struct joblist *joblists; /* under way, in the order in which they began */
     struct cluster **clusters;

@@ -25,6 +25,11 @@ void core_status(const struct core *core, struct core_status *out)
         .link_losses = core->link.losses,
         .link_url = core_fm_url(core),
         .link_error = core->link.error,
+        .reserve_took_ms = reservewait_longest(&core->reservewait),
+        .reserve_wait_ms =
+            core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO
+                ? core->config.reserve_timeout_ms
+                : reservewait_time(&core->reservewait, core->config.call_timeout_ms, 1),
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
         .vnis_in_quarantine = core->vnis.quarantined.count,

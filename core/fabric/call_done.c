@@ -37,6 +37,8 @@ static void retry_call(struct core *core, struct reservation *r, enum fmcall_kin
     assert(r->op->call == 0);
     assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
+    if (r->hwcoll == HWCOLL_WANTED)
+        core_give_up_sooner(core, r);
     uint32_t tries = ++r->op->tries;
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
@@ -236,6 +238,26 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     retry_call(core, r, FMCALL_RELEASE, words, retry_wait(r));
 }
 
+/* What came late counts, too. While nothing is known, any end of a call tells that those that wait
+ * for longer would do so in vain (a call cut off is not answered any more). */
+static void learn(struct core *core, enum fmcall_outcome outcome, int64_t took_ms)
+{
+    struct reservewait *wait = &core->reservewait;
+    int64_t known_ms = reservewait_longest(wait);
+    assert(took_ms >= 0);
+    if (outcome != FM_OK && known_ms >= 0)
+        return;
+    reservewait_note(wait, core->now_ms, outcome == FM_OK ? took_ms : 0);
+    if (core->config.reserve_timeout_ms == RESERVE_TIMEOUT_AUTO && outcome == FM_OK &&
+        2 * took_ms > RESERVEWAIT_MAX_MS && 2 * known_ms <= RESERVEWAIT_MAX_MS)
+        core_trace(
+            core, TRACE_WARNING,
+            "the fabric manager took %lld ms to reserve, and jobs wait %d ms at most -> they "
+            "may start without hardware collectives: see what slows it; with [hwcoll] "
+            "through = relay they start at once, with [fm] reserve_timeout = TIME they wait",
+            (long long)took_ms, RESERVEWAIT_MAX_MS);
+}
+
 void core_call_done(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CALL_DONE);
@@ -260,9 +282,10 @@ void core_call_done(struct core *core, const struct core_event *event)
         about_link = false; /* as of all that is done with a job's token */
     } else if (fmcall_is_cleanup(kind))
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
-    else if (kind == FMCALL_RESERVE)
+    else if (kind == FMCALL_RESERVE) {
+        learn(core, outcome, core->now_ms - sent_ms);
         reserve_done(core, op->owner, outcome, token, words);
-    else if (kind == FMCALL_CHECK)
+    } else if (kind == FMCALL_CHECK)
         check_done(core, op->owner, outcome, token, words);
     else
         release_done(core, op->owner, outcome, words);
@@ -277,5 +300,10 @@ void core_call_done(struct core *core, const struct core_event *event)
     else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
         core->link.timeouts = 0;
     else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
-        link_lost(core, words);
+        link_lost(core, outcome == FM_BROKEN
+                            ? words
+                            : core_text(core,
+                                        "%s, as the calls before; if it is well and only slow, "
+                                        "raise [fm] timeout",
+                                        words));
 }

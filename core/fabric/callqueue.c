@@ -81,6 +81,15 @@ struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
     return op;
 }
 
+uint32_t callqueue_ahead(const struct callqueue *q, uint32_t calls_at_once)
+{
+    assert(calls_at_once > 0);
+    uint32_t calls = q->lanes[LANE_RESERVE].queued;
+    for (int lane = 0; lane < LANES; lane++)
+        calls += q->lanes[lane].in_flight;
+    return calls / calls_at_once;
+}
+
 struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)
 {
     assert(kind);

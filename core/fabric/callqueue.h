@@ -30,5 +30,9 @@ void callqueue_remove(struct callqueue *queue, struct operation *op);
  * call may begin. */
 struct operation *callqueue_begin(struct callqueue *queue, uint32_t calls_at_once);
 
+/* How many calls are made before one that is put behind the other reserves now begins, one after
+ * the other. */
+uint32_t callqueue_ahead(const struct callqueue *queue, uint32_t calls_at_once);
+
 /* The call is over: its operation and what kind it was; NULL when no such call is under way. */
 struct operation *callqueue_end(struct callqueue *queue, uint64_t id, enum fmcall_kind *kind);

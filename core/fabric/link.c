@@ -204,6 +204,7 @@ void link_move(struct core *core)
     link_lost(core, "its URL was changed in the configuration");
     core->link.url = 0;
     core->link.failures = 0;
+    core->reservewait = (struct reservewait){0};
     core->link.retry_ms = core->now_ms;
 }
 

@@ -73,20 +73,10 @@ static const char *conflicting_field(const struct reservation *r, const struct r
     return NULL;
 }
 
-/* No answer waits longer than the timeout that is in force when its request comes (F21); a reserve
- * behind a job that runs already has more time. */
-static void give_up_in_time(const struct core *core, struct reservation *r)
-{
-    assert(r->hwcoll == HWCOLL_WANTED && r->op);
-    int64_t latest = core->now_ms + core_reserve_time(core, r);
-    if (r->op->give_up_ms == 0 || r->op->give_up_ms > latest)
-        r->op->give_up_ms = latest;
-}
-
 static void wait_for_outcome(struct core *core, uint64_t ticket, struct reservation *r)
 {
     core_wait(&r->op->waiters, ticket)->repeat = true;
-    give_up_in_time(core, r);
+    core_give_up_in_time(core, r);
     core_act(core, r);
 }
 
@@ -153,7 +143,7 @@ static void create_reservation(struct core *core, uint64_t ticket,
     r->alive_ms = core->now_ms;
     tombstones_forget(&core->tombstones, rec->cluster, rec->job);
     if (r->hwcoll == HWCOLL_WANTED)
-        give_up_in_time(core, r);
+        core_give_up_in_time(core, r);
     if (reservation_relayed(r))
         relay_create(core, r);
     if (reservation_waits(r)) {

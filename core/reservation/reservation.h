@@ -52,11 +52,12 @@ struct operation {
     int lane;                                  /* of the call queue, while queued or in flight */
     uint32_t tries;                            /* failures in a row */
     int64_t sent_ms;                           /* when the call under way was handed out */
-    int64_t give_up_ms;                        /* of one that is wanted: the answer is due */
-    int64_t retry_ms;                          /* not before then */
-    int64_t reserve_settles_ms; /* until then a RESERVE given up may still be acted on */
-    int64_t release_settles_ms; /* the same for a RELEASE: the name must rest */
-    char *words;                /* the fabric manager's last ones that were no answer */
+    int64_t asked_ms, give_up_ms; /* of one that is wanted: since when; the answer is due */
+    uint32_t calls_needed;        /* … one after the other; 0: give_up_ms is not put off */
+    int64_t retry_ms;             /* not before then */
+    int64_t reserve_settles_ms;   /* until then a RESERVE given up may still be acted on */
+    int64_t release_settles_ms;   /* the same for a RELEASE: the name must rest */
+    char *words;                  /* the fabric manager's last ones that were no answer */
     uint64_t list; /* that was under way when it was released, which may name it; 0: none */
     bool asked;    /* a RESERVE has left, in this life or a former one */
     bool unsure;   /* a RESERVE was given up, or a crash hid what came of it: it may have been, or

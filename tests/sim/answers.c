@@ -266,9 +266,10 @@ static void launch_is_answered(struct sim *sim, const struct request *request,
 void answers_given(struct sim *sim, const struct request *request, const struct told *told,
                    uint64_t batch)
 {
-    if (request->kind == REQUEST_RESERVE)
+    if (request->kind == REQUEST_RESERVE) {
         reserve_answered(sim, request, told);
-    else if (request->kind == REQUEST_RELEASE)
+        speed_judge(sim, request, told);
+    } else if (request->kind == REQUEST_RELEASE)
         release_answered(sim, request, told, batch);
     else if (request->kind == REQUEST_REPORT) {
         report_answered(sim, request, told, batch);

@@ -224,6 +224,7 @@ static void call_is_allowed(struct sim *sim, const struct word *word)
     GROW(edge->calls, edge->call_count, edge->call_room);
     edge->calls[edge->call_count].id = word->u.call.id;
     edge->calls[edge->call_count].number = word->u.call.number;
+    edge->calls[edge->call_count].begun_ms = sim->now_ms;
     edge->calls[edge->call_count].cleanup = cleanup;
     edge->calls[edge->call_count].relayed = relayed;
     strcpy(edge->calls[edge->call_count++].name, word->u.call.name);
@@ -281,7 +282,8 @@ static void answers_are_in_time(struct sim *sim)
         if (request->due_ms == 0)
             sim_fail(sim, "I5", "the answer to a %s of %s waits", rm_request_word(request),
                      rm_job_name(request->job));
-        else if (sim->now_ms > request->due_ms)
+        else if (sim->now_ms > request->due_ms ||
+                 sim->now_ms - TIMER_LATE_MAX_MS > speed_latest(sim, request))
             sim_fail(sim, "F21", "a %s of %s waits for %lld ms", rm_request_word(request),
                      rm_job_name(request->job), (long long)(sim->now_ms - request->asked_ms));
     }
@@ -467,6 +469,7 @@ static void edge_begin(struct sim *sim, void *what, uint64_t mark)
     edge->armed_ms = INT64_MIN;
     tell_clock(sim);
     asks_step_begins(sim, NULL);
+    speed_started(sim);
     core_start(edge->core, core_time(sim));
     model_restarted(sim);
     settle_step(sim);
@@ -483,6 +486,8 @@ void edge_configure(struct sim *sim)
         return;
     struct core_config config = planted_config(sim);
     step(sim, &(struct core_event){.kind = CORE_CONFIGURE, .u.config = &config});
+    if (sim->edge.core)
+        speed_configured(sim);
 }
 
 void edge_storm(struct sim *sim)
@@ -510,7 +515,7 @@ static bool awaits_outcome(const struct request *request)
 static int64_t due_of(const struct sim *sim, const struct request *request)
 {
     const bool relayed = request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE;
-    int64_t wait_ms = awaits_outcome(request)         ? sim->config.reserve_timeout_ms
+    int64_t wait_ms = awaits_outcome(request)         ? profile_longest_wait(&sim->config)
                       : request->kind == REQUEST_SYNC ? SYNC_TAKES_MAX_MS
                       : relayed                       ? JOIN_TAKES_MAX_MS
                                                       : request->cleanup.wait_ms;
@@ -538,6 +543,8 @@ bool edge_receive(struct sim *sim, struct request *request)
     edge->open[edge->open_count++] = request;
     request->asked_ms = sim->now_ms;
     request->due_ms = due_of(sim, request);
+    if (awaits_outcome(request))
+        speed_asked(sim, request, &before);
     request->trees = sim->fabric.last_tree;
     struct core_event event;
     rm_event(sim, request, &event);
@@ -648,9 +655,13 @@ void edge_call_done(struct sim *sim, const struct wire_call *call, int outcome)
         outcome = FM_GONE;
     if (sim->profile.plant == PLANT_GATEWAY_IS_FM && outcome == FM_NOT_ROUTED)
         outcome = call->kind == FMCALL_RESERVE ? FM_DENIED : FM_GONE;
-    for (size_t i = 0; i < edge->call_count; i++)
-        if (edge->calls[i].id == call->id)
-            edge->calls[i] = edge->calls[--edge->call_count];
+    for (size_t i = 0; i < edge->call_count; i++) {
+        if (edge->calls[i].id != call->id)
+            continue;
+        if (call->kind == FMCALL_RESERVE)
+            speed_ended(sim, outcome == FM_OK, sim->now_ms - edge->calls[i].begun_ms);
+        edge->calls[i] = edge->calls[--edge->call_count];
+    }
     event.u.call.id = call->id;
     event.u.call.outcome = (enum fmcall_outcome)outcome;
     event.u.call.token = secret_of(outcome == FM_OK && call->token[0] != '\0' ? call->token : NULL);

@@ -26,6 +26,7 @@ struct edge {
 
     struct {
         uint64_t id, number;
+        int64_t begun_ms;
         bool cleanup; /* after a step */
         bool relayed;
         char name[FM_NAME_MAX + 1];

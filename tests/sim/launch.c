@@ -46,7 +46,7 @@ void launch_draw(struct sim *sim, struct job *job)
         return;
     for (uint32_t left = 1 + rng_below(rng, ASKERS_MAX); left > 0; left--) {
         bool early = rng_chance(rng, 600);
-        int64_t latest = early ? sim->config.reserve_timeout_ms : sim->profile.run_ms + LATE_MS;
+        int64_t latest = early ? profile_longest_wait(&sim->config) : sim->profile.run_ms + LATE_MS;
         sim_later(sim, rng_between(rng, 0, latest), asker_asks, job, job->life);
     }
 }

@@ -260,6 +260,8 @@ static void summary(const struct sweep_outcome *out, double seconds)
            (unsigned long long)total->joined, (unsigned long long)total->join_laters,
            (unsigned long long)total->join_denials, (unsigned long long)total->shown_from_memory,
            (unsigned long long)total->learned);
+    printf("slow      %llu reserves were waited for longer than the least, and came\n",
+           (unsigned long long)total->slow_starts);
     print_counts("faults", total->faults, FAULT_COUNT, fault_name);
     if (total->broker_faults[BROKER_TAKEOVERS] > 0)
         print_counts("brokers", total->broker_faults, BROKER_FAULT_COUNT, broker_fault_word);

@@ -183,7 +183,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 600)
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure) {
             name_is_taken(core, r);]]
@@ -254,8 +254,7 @@ mcast_mistake(trees-are-not-counted 100 core/relay/join.c
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
-    [[core->config.reserve_timeout_ms : core->config.relay_timeout_ms;]]
-    [[core->config.reserve_timeout_ms : INT64_MAX / 4;]])
+    [[return config->relay_timeout_ms;]] [[return INT64_MAX / 4;]])
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
@@ -284,6 +283,32 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
         deny_waiters]])
+
+# Of how long jobs wait (F21).
+mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
+    [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])
+mcast_mistake(late-answers-do-not-count 50 core/fabric/call_done.c
+    [[learn(core, outcome, core->now_ms - sent_ms);]]
+    [[if (((struct reservation *)op->owner)->hwcoll == HWCOLL_WANTED)
+            learn(core, outcome, core->now_ms - sent_ms);]])
+mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
+    [[    if (outcome != FM_OK && known_ms >= 0)
+        return;
+    reservewait_note(wait, core->now_ms, outcome == FM_OK ? took_ms : 0);]]
+    [[    reservewait_note(wait, core->now_ms, took_ms);]])
+mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
+    [[if (span->count >= SPAN_RESERVES && now_ms - wait->since_ms >= SPAN_MS) {]]
+    [[if (span->count > 0) {]])
+mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
+    [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
+mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
+    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
+mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
+    [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
+mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
+    [[        op->calls_needed = 0;
+    int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
+    int64_t latest]])
 
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c

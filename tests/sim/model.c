@@ -657,7 +657,7 @@ static bool keeps_word(const struct entry *e, const struct reservation_record *s
 {
     const char *token = secret_none(saved->token) ? "" : secret_expose(saved->token);
     if (e->relayed && saved->hwcoll == HWCOLL_WANTED)
-        return true;
+        return saved->wish != WISH_REQUIRED; /* such a job was told later, by what is lost now */
     return saved->hwcoll != HWCOLL_WANTED && strcmp(token, e->token) == 0;
 }
 

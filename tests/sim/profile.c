@@ -2,6 +2,7 @@
 #include "tests/sim/profile.h"
 #include "tests/coreconfig.h"
 
+#include "core/fabric/reservewait.h"
 #include "tests/sim/brokers.h"
 #include "tests/sim/fault.h"
 
@@ -81,6 +82,24 @@ static void draw_relays(struct profile *p)
     for (uint32_t i = 0; i < p->config.cluster_count; i++)
         p->config.clusters[i].relay = p->relays && rng_chance(&rng, 750);
     strcpy(p->config.relay_url, "https://mcastd:7471");
+}
+
+int64_t profile_longest_wait(const struct core_config *config)
+{
+    return config->reserve_timeout_ms != RESERVE_TIMEOUT_AUTO ? config->reserve_timeout_ms
+                                                              : RESERVEWAIT_MAX_MS;
+}
+
+/* In some the broker chooses how long jobs wait; with calls that may take longer than that, too. */
+static void draw_waits(struct profile *p)
+{
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "waits", 0);
+    p->slows = rng_chance(&rng, 500);
+    if (!rng_chance(&rng, 350))
+        return;
+    p->config.reserve_timeout_ms = RESERVE_TIMEOUT_AUTO;
+    p->config.call_timeout_ms = PICK(&rng, 3000, 10000, 10000, 40000);
 }
 
 static void draw_floods(struct profile *p)
@@ -190,6 +209,7 @@ void profile_draw(struct profile *p)
     draw_interconnects(p);
     draw_floods(p);
     draw_relays(p);
+    draw_waits(p);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);

@@ -32,6 +32,7 @@ struct profile {
     uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
     uint32_t others;   /* in a thousand jobs: not on Slingshot */
     uint32_t floods;   /* in a thousand jobs: which one user starts and cancels, over and over */
+    bool slows;        /* the fabric manager does to reserve, in storms */
     bool relays;       /* some clusters' jobs are relayed */
     uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
     enum token_power token_power; /* at this fabric manager */
@@ -53,6 +54,9 @@ void profile_init(struct profile *profile, uint64_t seed);
 
 /* Draws what was not chosen: jobs when 0, and all the rest. */
 void profile_draw(struct profile *profile);
+
+/* For how long a job's start may wait for the fabric manager. */
+int64_t profile_longest_wait(const struct core_config *config);
 
 /* What a cluster that this run does not configure calls its first job; NULL: all are configured. */
 const char *profile_name_conflict(const struct profile *profile);

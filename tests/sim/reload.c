@@ -35,6 +35,8 @@ static void change_limits(struct sim *sim, struct core_config *changed)
     changed->min_nodes = sizes[rng_below(rng, 4)];
     changed->calls_at_once = calls[rng_below(rng, 3)];
     changed->reserve_timeout_ms = rng_between(rng, 100, 5000);
+    if (sim->profile.config.reserve_timeout_ms == RESERVE_TIMEOUT_AUTO && rng_chance(rng, 700))
+        changed->reserve_timeout_ms = RESERVE_TIMEOUT_AUTO;
     if (changed->vni_hold_ms >= 0 && rng_chance(rng, 500)) /* of what is quarantined, too */
         changed->vni_hold_ms = holds[rng_below(rng, 4)];
     sim_trace(sim,

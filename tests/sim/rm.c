@@ -219,7 +219,7 @@ static int64_t travel(const struct sim *sim, struct rng *rng)
 
 static int64_t retry_delay_ms(const struct sim *sim, struct job *job)
 {
-    return sim->config.reserve_timeout_ms + rng_between(&job->rng, 500, 8000);
+    return profile_longest_wait(&sim->config) + rng_between(&job->rng, 500, 8000);
 }
 
 static void wrong_reserve(const struct request *request, struct reserve_request *out)
@@ -444,7 +444,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
 
     int64_t reserve_travels = travel(sim, &job->rng);
     if (fault_happens(&sim->faults, FAULT_CANCEL_EARLY, &job->rng)) {
-        int64_t at = rng_between(rng, 0, sim->config.reserve_timeout_ms + 500);
+        int64_t at = rng_between(rng, 0, profile_longest_wait(&sim->config) + 500);
         if (fault_happens(&sim->faults, FAULT_OVERTAKE, &job->rng))
             reserve_travels = at + rng_between(rng, 1, 3000);
         sim_later(sim, at, job_is_cancelled, job, life);

@@ -7,6 +7,7 @@
 #include "tests/sim/joins.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
+#include "tests/sim/speed.h"
 #include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
 #include "tests/sim/deferred.h"
@@ -106,6 +107,7 @@ struct request { /* one message; a duplicate is another one */
     char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */
     int64_t asked_ms;             /* when it reached the broker */
     int64_t due_ms;               /* when it must be answered; 0: at once */
+    struct speed_wait wait;       /* RESERVE, LAUNCH */
     uint32_t hops, broker;        /* of several: how many it was sent to, and the last */
     bool answered;                /* the core has answered; the words may not be out yet */
     struct told told;             /* when it was */

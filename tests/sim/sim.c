@@ -117,6 +117,7 @@ static void live(struct sim *sim)
         epilogstorm_storm(sim);
         fmurls_storm(sim);
         rm_storm(sim, round);
+        speed_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -152,6 +153,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     secondbroker_init(&sim);
     rewind_init(&sim);
     wire_init(&sim);
+    speed_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
     rm_init(&sim);
@@ -172,6 +174,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     edge_release(&sim);
     journal_release(&sim);
     wire_release(&sim);
+    speed_release(&sim);
     gateway_release(&sim);
     rewind_release(&sim);
     fabric_release(&sim);

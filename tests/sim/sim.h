@@ -20,6 +20,7 @@
 #include "tests/sim/queue.h"
 #include "tests/sim/rewind.h"
 #include "tests/sim/secondbroker.h"
+#include "tests/sim/speed.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
 
@@ -40,7 +41,8 @@ struct sim_result {
     char invariant[16]; /* "I1" … */
     char words[400];
     uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
-        trees, documents, sums, joined, join_laters, join_denials, shown_from_memory, learned;
+        trees, documents, sums, slow_starts, joined, join_laters, join_denials, shown_from_memory,
+        learned;
     uint64_t answers[32];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
@@ -68,6 +70,7 @@ struct sim {
     uint64_t calm; /* grows by one with each */
     struct fmurls fmurls;
     struct wire wire;
+    struct speed speed;
     struct rm rm;
     struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;

@@ -64,6 +64,7 @@ static void add(struct sim_result *sum, const struct sim_result *one)
     sum->jobpolls += one->jobpolls;
     sum->early += one->early;
     sum->over_share += one->over_share;
+    sum->slow_starts += one->slow_starts;
     sum->trees += one->trees;
     sum->documents += one->documents;
     sum->joined += one->joined;

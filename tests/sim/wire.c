@@ -87,6 +87,18 @@ static struct journey travel(struct sim *sim, struct rng *rng, uint32_t door)
     return (struct journey){rng_between(rng, 0, soon), soon, 0};
 }
 
+static void slow_down(struct sim *sim, struct journey *j)
+{
+    int64_t timeout = sim->config.call_timeout_ms, slow = speed_of_reserve(sim);
+    if (slow == 0 || j->forced != 0)
+        return;
+    j->act_ms += slow;
+    j->end_ms += slow;
+    if (j->end_ms < timeout)
+        return;
+    *j = (struct journey){j->act_ms < 2 * timeout ? j->act_ms : 2 * timeout, timeout, FM_TIMEOUT};
+}
+
 /* What cleans up takes longer than the rest at some fabric managers: longer than a job's end takes,
  * and its next life's begin. */
 static void cleanup_trouble(struct sim *sim, struct rng *rng, struct journey *j)
@@ -192,6 +204,8 @@ void wire_send(struct sim *sim, const struct word *word)
     struct journey j = travel(sim, &rng, call->door);
     if (cleanup)
         cleanup_trouble(sim, &rng, &j);
+    if (call->kind == FMCALL_RESERVE)
+        slow_down(sim, &j);
     if (cleanup && call->shown[0])
         token_trouble(sim, &rng, &j);
     call->forced = j.forced;

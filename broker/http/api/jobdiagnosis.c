@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/finding.h"
 
+#include "core/fabric/reservewait.h"
 #include "core/reservation/sizing.h"
 
 #include <inttypes.h>
@@ -45,6 +46,19 @@ static void check_link(const struct diagnosis_facts *facts)
         finding(facts, PROBLEM, "link", link_advice(&facts->counters->fabric),
                 "%s for %s, with %s: %s", state, DURATION(lasts), core->link_url,
                 error[0] ? error : "it does not answer");
+}
+
+static void check_reserve_wait(const struct diagnosis_facts *facts)
+{
+    const struct core_status *core = facts->core;
+    if (facts->config->reserve_timeout_ms == RESERVE_TIMEOUT_AUTO &&
+        2 * core->reserve_took_ms > RESERVEWAIT_MAX_MS)
+        finding(facts, WARNING, "reserve-wait",
+                "see what slows it; with [hwcoll] through = relay jobs start at once, with a time "
+                "as [fm] reserve_timeout they wait so long",
+                "the fabric manager took up to %s to reserve; a job's start waits %s at most, then "
+                "it has no hardware collectives",
+                DURATION(core->reserve_took_ms), DURATION(RESERVEWAIT_MAX_MS));
 }
 
 static void check_login(const struct diagnosis_facts *facts)
@@ -288,9 +302,9 @@ static void check_clusters(const struct diagnosis_facts *facts)
 void jobdiagnosis_write(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *) = {
-        check_link,           check_login,     check_clock,   check_trust,   check_releases,
-        check_name_conflicts, check_vnis,      check_nodes,   check_adopted, check_cleanups,
-        check_sizing,         check_addresses, check_clusters};
+        check_link,     check_reserve_wait,   check_login,     check_clock,   check_trust,
+        check_releases, check_name_conflicts, check_vnis,      check_nodes,   check_adopted,
+        check_cleanups, check_sizing,         check_addresses, check_clusters};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         checks[i](facts);
 }

@@ -128,6 +128,7 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     write_time(out, "since", status->link_since_ms);
     writer_string(out, "last_error", status->link_error);
     writer_number(out, "losses", status->link_losses);
+    writer_number(out, "reserve_wait_ms", (uint64_t)status->reserve_wait_ms);
     write_time(out, "listed", status->link_listed_ms);
     write_time(out, "login_since", transport->login_since_ms);
     write_time(out, "login_expires", transport->login_expires_ms);

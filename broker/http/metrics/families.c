@@ -31,7 +31,7 @@ struct family {
     void (*write)(struct exposition *to, const struct readings *readings); /* or NULL */
 };
 
-/* An int64_t is a time in Unix milliseconds. */
+/* An int64_t is a time in milliseconds, since 1970 or not. */
 #define FIELD(root, structure, field)                                                              \
     .type = _Generic(((structure *)0)->field, uint32_t                                             \
                      : VALUE_U32, uint64_t                                                         \
@@ -295,6 +295,8 @@ static const struct family families[] = {
      "is not, Unix time.", STATUS(link_since_ms)},
     {"mcastd_fabric_manager_link_losses_total", COUNTER, "How often the link was up and went down.",
      STATUS(link_losses)},
+    {"mcastd_fabric_manager_reserve_wait_seconds", GAUGE, "How long at most a job that starts now, "
+     "alone, waits for the fabric manager ([fm] reserve_timeout).", STATUS(reserve_wait_ms)},
     {"mcastd_fabric_manager_url", GAUGE, "1 for the URL that is in use, or to be tried next.",
      .write = write_urls},
     {"mcastd_fabric_manager_listed_timestamp_seconds", GAUGE, "When the whole list of the fabric "

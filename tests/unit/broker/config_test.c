@@ -112,7 +112,7 @@ static void defaults__are_as_documented(void **state)
     assert_string_equal(core->fm_urls[0], "");
     assert_false(core->fm_present);
     assert_int_equal(core->call_timeout_ms, 10000);
-    assert_int_equal(core->reserve_timeout_ms, 2000);
+    assert_int_equal(core->reserve_timeout_ms, RESERVE_TIMEOUT_AUTO);
     assert_int_equal(core->calls_at_once, 16);
     assert_int_equal(core->relist_ms, 600000);
     assert_int_equal(core->stray_grace_ms, 30000);

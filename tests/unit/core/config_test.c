@@ -70,6 +70,8 @@ static void config__is_refused_for_each_reason(void **state)
     ACCEPTED(c.calls_at_once = 1);
     REFUSED(c.call_timeout_ms = 0, "out of its range");
     REFUSED(c.reserve_timeout_ms = 0, "out of its range");
+    REFUSED(c.reserve_timeout_ms = -2, "out of its range");
+    ACCEPTED(c.reserve_timeout_ms = RESERVE_TIMEOUT_AUTO);
     REFUSED(c.link_retry_ms = 0, "out of its range");
     ACCEPTED(c.call_timeout_ms = c.reserve_timeout_ms = c.link_retry_ms = 1);
     REFUSED(c.fm_url_count = 0, "URLs are allowed");

@@ -129,6 +129,18 @@ static void diagnosis__of_the_link(void **state)
          p.counters.fabric = (struct fmapi_counters){.date_skew_ms = INT64_MIN});
 }
 
+/* F21: that jobs may start without addresses because the fabric manager is slow. */
+static void diagnosis__of_a_slow_fabric_manager(void **state)
+{
+    CASE(WARNING, "reserve-wait",
+         "took up to 12 seconds to reserve; a job's start waits 20 seconds",
+         p.config.reserve_timeout_ms = RESERVE_TIMEOUT_AUTO;
+         p.core.reserve_took_ms = 12000);
+    CASE(OK, "link", "up for", p.config.reserve_timeout_ms = RESERVE_TIMEOUT_AUTO;
+         p.core.reserve_took_ms = 10000);
+    CASE(OK, "link", "up for", p.core.reserve_took_ms = 12000); /* the site has chosen */
+}
+
 static void diagnosis__of_login_and_clock(void **state)
 {
     CASE(OK, "login", "it ends in 5 minutes", (void)p);
@@ -282,6 +294,7 @@ static void diagnosis__of_the_certificate(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(diagnosis__of_who_is_well), cmocka_unit_test(diagnosis__of_the_link),
+          cmocka_unit_test(diagnosis__of_a_slow_fabric_manager),
           cmocka_unit_test(diagnosis__of_login_and_clock),
           cmocka_unit_test(diagnosis__of_name_conflicts), cmocka_unit_test(diagnosis__of_pools),
           cmocka_unit_test(diagnosis__of_nodes),
