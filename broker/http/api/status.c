@@ -90,6 +90,9 @@ int whoami_handle(struct call *call)
     if (identity->node)
         writer_string(out, "node", identity->node);
     write_cluster_names(call, "node_of", identity->node_of);
+    const char *only = rights_cluster(call->http->rights, 0);
+    if (proof->kind != PROOF_NONE && only && !rights_cluster(call->http->rights, 1))
+        writer_string(out, "only_cluster", only);
     writer_end_object(out);
     return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }

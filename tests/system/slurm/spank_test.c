@@ -134,6 +134,8 @@ static void spank__gives_each_step_its_environment(void **state)
     /* Tokens are in jobs' environments and nowhere else: no log of any program has this one. */
     assert_int_equal(
         cluster_run(site->cluster, "grep -r -l -F %s $SITE/log $SITE/mcastd.log", token), 1);
+    cluster_expect(site->cluster, "$AS salloc -Q -N1 sh -c '$MCASTCTL show $SLURM_JOB_ID'");
+    says(site, "elcap"); /* of the one cluster (B4) */
     site_expect_nothing_left(site);
 }
 
