@@ -329,7 +329,7 @@ static void spank__finds_what_was_installed_with_it(void **state)
 static void await_check(struct site *site, int status, const char *text)
 {
     cluster_await(site->cluster,
-                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n1 "
+                  "out=$(LD_LIBRARY_PATH=%s SLURMD_NODENAME=n1 "
                   "%s/mcastctl --json check slurm "
                   "--node --hooks $SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks); s=$?; echo "
                   "\"$out\"; [ $s = %d ] && echo \"$out\" | grep -q -F -e '%s'",
@@ -373,6 +373,21 @@ static void check__says_which_line_is_missing(void **state)
     await_check(site, 1, "mcast_spank.so (or, without --mcast");
     site_use_plugin(site, MCAST_SPANK, "");
     await_check(site, 0, "mcast_spank.so gives tasks their environment");
+    if (getuid() != 0)
+        return;
+    /* The hooks' own steps, as those who do them. */
+    says(site, "the broker takes root for the resource manager of elcap");
+    says(site, "jobs' owners can ask the broker from here");
+    site_set_nics(site, 1, "nics = 0\n");
+    await_check(site, 1, "the node has 0 NICs");
+    site_set_nics(site, 1, "nics = 2\n");
+    snprintf(line, sizeof line, "PATH=%s/systemd:$PATH\nMCAST_URL=unix:/nowhere\n", site->folder);
+    site_set_settings(site, line);
+    await_check(site, 4, "owners cannot ask the broker from here: ");
+    says(site, "what Slurm's hooks ask as root is refused: ");
+    site_set_settings(site, "MCAST_URL='\n");
+    await_check(site, 1, "no hook works, as their settings are no shell script: ");
+    site_set_settings(site, "");
 }
 
 UNIT_GROUP(create, site_destroy, cmocka_unit_test(spank__offers_its_option),
