@@ -179,8 +179,24 @@ static void spank__takes_away_what_is_not_the_jobs(void **state)
     site_expect_nothing_left(site);
 }
 
-/* F19: a step's trees go when srun ends, and nobody else's. srun in salloc's shell has no token in
- * its environment, and asks the broker as the user. */
+/* What the fabric manager was asked with tokens of jobs that were over: a 403. */
+static size_t asked_with_dead_tokens(struct site *site)
+{
+    struct plainhttp_reply reply;
+    const json_t *entry;
+    size_t index, count = 0;
+    assert_int_equal(
+        plainhttp_call(testbed_fm_http(site->testbed), "GET", "/mock/log", NULL, &reply), 200);
+    json_array_foreach(json_object_get(reply.json, "entries"), index, entry) count +=
+        json_is_true(json_object_get(entry, "session")) &&
+        json_integer_value(json_object_get(entry, "status")) == 403;
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
+/* F19: a step's trees go when srun ends, and nobody else's: by the broker, which knows when the job
+ * has ended, too, so that no token is shown to the fabric manager after its end. srun in salloc's
+ * shell has no token in its environment, and asks the broker as the user. */
 static void spank__cleans_up_after_a_step(void **state)
 {
     struct site *site = *state;
@@ -192,7 +208,13 @@ static void spank__cleans_up_after_a_step(void **state)
     await_trees(site, "batch 0 ");
     assert_int_equal(folder_write(site->folder, "out/go", 0644, ""), 0);
     await_trees(site, "batch ");
+    cluster_await(site->cluster, "$MCASTCTL --json status | tr -d ' \\n' | grep -q "
+                                 "'\"cleanups\":{\"pending\":0,\"done\":[1-9]'");
+    cluster_expect(site->cluster, "! grep -q MCAST_URL $SITE/out/*.out");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+    for (int i = 0; i < 3; i++)
+        (void)cluster_submit(site->cluster, "$AS_USER -N2 -n2 --wrap 'srun $SITE/plant'");
     site_expect_nothing_left(site);
 
     cluster_expect(site->cluster, "rm -f $SITE/out/stop; ($AS salloc -Q -N2 -n2 sh -c 'srun "
@@ -202,6 +224,7 @@ static void spank__cleans_up_after_a_step(void **state)
     await_trees(site, "");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
     site_expect_nothing_left(site);
+    assert_int_equal(asked_with_dead_tokens(site), 0);
 }
 
 /* F16 F23: the parts of a heterogeneous job have one reservation, that of the first; the words are
