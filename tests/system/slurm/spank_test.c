@@ -17,7 +17,8 @@ static const char plant[] =
     "[ \"${SLURM_PROCID:-0}\" = 0 ] || exit 0\n"
     "exec curl -sS -f -o /dev/null -H \"Authorization: Bearer $FI_CXI_COLL_MCAST_TOKEN\""
     " -H 'Content-Type: application/json' -d \"{\\\"macs\\\":[\\\"1:12:01\\\",\\\"1:13:01\\\"],"
-    "\\\"vni\\\":2000,\\\"timeout\\\":20000000,\\\"jobID\\\":\\\"$FI_CXI_COLL_JOB_ID\\\","
+    "\\\"vni\\\":${SLINGSHOT_VNIS%%,*},\\\"timeout\\\":20000000,\\\"jobID\\\":\\\"$FI_CXI_COLL_JOB_"
+    "ID\\\","
     "\\\"jobStepID\\\":\\\"$FI_CXI_COLL_JOB_STEP_ID\\\"}\" \"$FI_CXI_COLL_FABRIC_MGR_URL\"\n";
 
 /* ---- the plugin ---- */
@@ -227,6 +228,45 @@ static void spank__cleans_up_after_a_step(void **state)
     assert_int_equal(asked_with_dead_tokens(site), 0);
 }
 
+static void set_front(struct site *site, const char *lines)
+{
+    assert_int_equal(folder_write(site->folder, "conf.d/front.conf", 0644, lines), 0);
+    site_stop_broker(site);
+    site_start_broker(site);
+}
+
+/* B9 F19: a relayed job has no connection to the fabric manager; its trees are made and removed by
+ * the broker, and check slurm tries the way. */
+static void spank__cleans_up_after_a_relayed_step(void **state)
+{
+    struct site *site = *state;
+    const int port = cluster_find_ports();
+    char lines[TEXT_SIZE];
+    snprintf(lines, sizeof lines,
+             "[hwcoll]\nthrough = relay\n[front]\nlisten = 127.0.0.1:%d\n"
+             "url = http://127.0.0.1:%d\n",
+             port, port);
+    cluster_expect(site->cluster, "mkdir $SITE/conf.d && rm -f $SITE/out/stop $SITE/out/planted");
+    set_front(site, lines);
+    (void)cluster_submit(site->cluster,
+                         "$AS_USER -N2 -n2 --wrap 'srun sh -c \"$SITE/plant && touch "
+                         "$SITE/out/planted && until [ -e $SITE/out/go2 ]; do sleep 0.05; done\"; "
+                         "until [ -e $SITE/out/stop ]; do sleep 0.05; done'");
+    cluster_await(site->cluster, "[ -e $SITE/out/planted ]");
+    await_trees(site, "0 ");
+    assert_int_equal(folder_write(site->folder, "out/go2", 0644, ""), 0);
+    await_trees(site, "");
+    cluster_await(site->cluster,
+                  "SLURMD_NODENAME=n1 LD_LIBRARY_PATH=%s $MCASTCTL check slurm --node --hooks "
+                  "$SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks | tee /dev/stderr | grep -q "
+                  "'jobs make them through http://127.0.0.1:%d, which can be reached'",
+                  MOCK_CXI_FOLDER, port);
+    assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+    assert_int_equal(asked_with_dead_tokens(site), 0);
+    set_front(site, "");
+}
+
 /* F16 F23: the parts of a heterogeneous job have one reservation, that of the first; the words are
  * the first one's, too. */
 static void spank__serves_all_parts_of_a_het_job(void **state)
@@ -418,6 +458,7 @@ UNIT_GROUP(create, site_destroy, cmocka_unit_test(spank__offers_its_option),
            cmocka_unit_test(spank__gives_a_step_one_vni),
            cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
            cmocka_unit_test(spank__cleans_up_after_a_step),
+           cmocka_unit_test(spank__cleans_up_after_a_relayed_step),
            cmocka_unit_test(spank__serves_all_parts_of_a_het_job),
            cmocka_unit_test(spank__says_what_is_missing),
            cmocka_unit_test(spank__never_stands_in_the_way),
