@@ -98,6 +98,9 @@ prolog 'printf "mcastctl: tls.crt cannot be read\n" >&2; exit 1'
 [ "$(cat "$dir/cancelled")" = 7 ] || fail "the job runs"
 grep -q 'job 7: mcastd: its tasks here would lack .*: tls.crt cannot be read (on n1)' "$dir/said" ||
     fail "Prolog says $(cat "$dir/said")"
+prolog 'echo "mcastctl: you have no reservation of job 7" >&2; exit 3' # nor on any other node
+grep -q '^job 7 goes without hardware collectives: ' "$dir/said" || fail "Prolog says $(cat "$dir/said")"
+[ "$(cat "$dir/cancelled")" = 7 ] || fail "it is ended"
 nodes=
 
 # A component's tasks know the leader's id: they are given what this start has, and not what an earlier
