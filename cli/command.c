@@ -16,6 +16,8 @@
 
 enum { RETRY_MAX_S = 86400 };
 
+static const char which_cluster[] = "which cluster? give --cluster NAME or set MCAST_CLUSTER";
+
 static const struct {
     const char *name;
     bool has_value;
@@ -144,6 +146,18 @@ static int read_options(struct call *call, const struct command *const commands[
     return -1;
 }
 
+static int ask_for_cluster(struct call *call)
+{
+    char *answer = NULL;
+    const int rc = mcast_whoami(call->handle, &answer, &call->error);
+    if (rc < 0)
+        return rc;
+    call->whoami = json_loads(answer, 0, NULL);
+    free(answer);
+    call->cluster = command_text(call->whoami, "only_cluster");
+    return call->cluster ? 0 : command_misused(call, which_cluster);
+}
+
 static int run_command(struct call *call)
 {
     const enum command_arguments kind = call->command->arguments;
@@ -152,13 +166,16 @@ static int run_command(struct call *call)
         call->cluster = NULL;
     if (kind == COMMAND_NO_ARGUMENTS)
         rc = command_no_arguments(call);
-    else if (kind == COMMAND_ONE_JOB)
+    else if (kind != COMMAND_OWN_ARGUMENTS)
         rc = command_job(call);
     if (rc == 0 && call->command->broker == COMMAND_CONNECTED)
         rc = command_open(call);
+    if (rc == 0 && kind == COMMAND_KNOWN_JOB && !call->cluster)
+        rc = ask_for_cluster(call);
     if (rc == 0)
         rc = call->command->run(call);
     mcast_close(call->handle);
+    json_decref(call->whoami);
     if (rc >= 0)
         return rc;
     if (call->error.text[0])
@@ -208,8 +225,8 @@ int command_job(struct call *call)
     if (call->argument_count != 1)
         return command_misused(call,
                                call->argument_count == 0 ? "which job?" : "one job at a time");
-    if (!call->cluster)
-        return command_misused(call, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
+    if (!call->cluster && call->command->arguments != COMMAND_KNOWN_JOB)
+        return command_misused(call, which_cluster);
     if (!jobid_plain(call->arguments[0], call->job, sizeof call->job))
         return command_misused(call, "'%.140s' is too long for a job id", call->arguments[0]);
     return 0;

@@ -17,7 +17,12 @@ struct command_option {
     bool has_value;
 };
 
-enum command_arguments { COMMAND_NO_ARGUMENTS, COMMAND_ONE_JOB, COMMAND_OWN_ARGUMENTS };
+enum command_arguments {
+    COMMAND_NO_ARGUMENTS,
+    COMMAND_ONE_JOB,
+    COMMAND_KNOWN_JOB, /* the same; without a cluster that of the broker, if it serves one alone */
+    COMMAND_OWN_ARGUMENTS
+};
 enum command_broker {
     COMMAND_CONNECTED, /* call->handle is open */
     COMMAND_ALONE,     /* it may need no broker: it calls command_open itself */
@@ -43,6 +48,7 @@ struct call {
     const struct command *command; /* NULL: its name has not been read */
     const char *url;               /* NULL: MCAST_URL or the default socket */
     const char *cluster;           /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
+    json_t *whoami;                /* of COMMAND_KNOWN_JOB: has the cluster; or NULL */
     const char *json;
     const char *cacert, *cert, *key;        /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
     const char *munge_socket;               /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */

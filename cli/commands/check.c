@@ -36,11 +36,12 @@ static void read_script_line(struct findings *findings, json_t *facts, char *lin
     }
 }
 
-static void run_script(const struct call *call, struct findings *findings, json_t *facts,
-                       char *output)
+/* front, as whoami has it: only whether jobs here can make trees there; NULL: all else. */
+static void run_script(const struct call *call, const json_t *front, struct findings *findings,
+                       json_t *facts, char *output)
 {
     static const char *const words[] = {"--conf", "--hooks", "--settings", "--node"};
-    const char *argv[2 * OPTION_COUNT + 4] = {0};
+    const char *argv[2 * OPTION_COUNT + 8] = {0};
     char path[PROGRAM_PATH_SIZE];
     size_t count = 1;
     if (!program_locate(MCAST_TO_LIBEXEC "/mcastd/slurm/check", path)) {
@@ -61,6 +62,12 @@ static void run_script(const struct call *call, struct findings *findings, json_
         argv[count++] = "--cluster";
         argv[count++] = call->cluster;
     }
+    if (front) {
+        argv[count++] = "--front";
+        argv[count++] = command_text(front, "url");
+        argv[count++] = "--job-ca";
+        argv[count++] = command_text(front, "ca");
+    }
     const int rc = program_run_for(CHECK_TIMEOUT_MS, argv, NULL, output, OUTPUT_SIZE);
     for (char *line; (line = strsep(&output, "\n"));)
         read_script_line(findings, facts, line);
@@ -75,7 +82,7 @@ static void run_script(const struct call *call, struct findings *findings, json_
 
 /* As the hooks do: what is not said on the command line is in their settings. An exit code, but for
  * problems that were found. */
-static int ask_broker(struct call *call, struct findings *findings, const json_t *facts)
+static int ask_broker(struct call *call, struct findings *findings, json_t *facts, char *output)
 {
     char *whoami = NULL, *status = NULL;
     const char *url = command_text(facts, "url"), *cacert = command_text(facts, "cacert");
@@ -93,6 +100,9 @@ static int ask_broker(struct call *call, struct findings *findings, const json_t
     (void)mcast_status(call->handle, &status, NULL); /* not everyone may see it */
     json_t *who = json_loads(whoami, 0, NULL), *how = status ? json_loads(status, 0, NULL) : NULL;
     manager_judge(findings, facts, who, how);
+    const json_t *front = json_object_get(who, "front");
+    if (command_text(front, "url") && command_text(front, "ca") && command_text(facts, "node")[0])
+        run_script(call, front, findings, facts, output);
     json_decref(who);
     json_decref(how);
     free(whoami);
@@ -109,12 +119,13 @@ static int run_check(struct call *call)
         return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
     struct findings *findings = findings_create();
-    json_t *facts = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s}", "hooks", "", "user", "", "controller",
-                              "", "node", "", "url", "", "cacert", "");
+    json_t *facts =
+        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "hooks", "", "user", "", "controller", "",
+                  "node", "", "url", "", "cacert", "", "nodes", "", "manager", "");
     char *output = memory_zeroed(OUTPUT_SIZE);
-    run_script(call, findings, facts, output);
+    run_script(call, NULL, findings, facts, output);
     const int code =
-        command_text(facts, "cluster") ? ask_broker(call, findings, facts) : MCAST_EXIT_OK;
+        command_text(facts, "cluster") ? ask_broker(call, findings, facts, output) : MCAST_EXIT_OK;
     json_decref(facts);
     free(output);
     return findings_finish(findings, call->json, code, FINDING_WARNING);

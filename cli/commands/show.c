@@ -87,4 +87,4 @@ static int run_show(struct call *call)
 }
 
 const struct command command_show = {
-    "show", "show one reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, options, run_show};
+    "show", "show one reservation", COMMAND_KNOWN_JOB, COMMAND_CONNECTED, options, run_show};

@@ -69,6 +69,7 @@ void release_judge(struct findings *findings, const char *name, const struct rel
 /* Whether it knows the cluster, and takes the caller for its resource manager. facts: what
  * libexec/mcastd/slurm/check found out, texts: cluster (as mcastd calls it), hooks (the folder of
  * mcastd's hooks), user (SlurmUser, "slurm(64030)"; "": not known), controller and node (what runs
- * on this host, else ""). whoami, status: the broker's answers; NULL: none. */
+ * on this host, else ""), nodes (Slurm's, "n[1-4],m1"; "": not known), manager (not "": the broker
+ * has been asked as SlurmUser). whoami, status: the broker's answers; NULL: none. */
 void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
                    const json_t *status);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/nodelist.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
 
@@ -44,7 +45,7 @@ static void judge_identity(struct findings *findings, const json_t *facts, const
         findings_add(findings, FINDING_OK, "broker", NULL,
                      "it answers, and takes %s for the resource manager of %s",
                      identity ? identity : "you", cluster);
-    } else if (!is_true(facts, "controller")) {
+    } else if (!is_true(facts, "controller") || is_true(facts, "manager")) {
         findings_add(findings, FINDING_OK, "broker", NULL, "it answers");
     } else if (is_other_user(user, whoami)) {
         snprintf(advice, sizeof advice, "runuser -u %.*s -- mcastctl check slurm", length, user);
@@ -81,6 +82,44 @@ static void judge_list(struct findings *findings, const json_t *facts, const jso
                      "mcastd asks Slurm which jobs are active");
 }
 
+struct outside {
+    const char *nodes; /* of the cluster in mcastd.conf */
+    char first[256];   /* that is not among them */
+    size_t count;
+};
+
+static void look_at_node(void *arg, const char *name)
+{
+    struct outside *outside = arg;
+    if (nodelist_contains(outside->nodes, name))
+        return;
+    if (outside->count++ == 0)
+        snprintf(outside->first, sizeof outside->first, "%s", name);
+}
+
+/* Whether those that Slurm has may report (F3). What is no list for us is left to the broker. */
+static void judge_nodes(struct findings *findings, const json_t *facts, const json_t *cluster)
+{
+    struct outside outside = {.nodes = command_text(cluster, "nodes")};
+    const char *text = command_text(facts, "nodes");
+    char advice[LINE_SIZE];
+    struct error err;
+    uint32_t count;
+    if (!outside.nodes || !text[0] || nodelist_count(text, &count, &err) < 0)
+        return;
+    nodelist_each(text, look_at_node, &outside);
+    snprintf(advice, sizeof advice, "mcastd.conf: [cluster \"%.32s\"] nodes: all NodeNames",
+             command_text(facts, "cluster"));
+    if (outside.count == 0)
+        findings_add(findings, FINDING_OK, "nodes", NULL,
+                     "all of Slurm's may report to the broker");
+    else
+        findings_add(findings, FINDING_PROBLEM, "nodes", advice,
+                     "%zu of Slurm's, %s first, %s not in the cluster's nodes: the broker takes no "
+                     "report of theirs, and VNIs wait for them",
+                     outside.count, outside.first, outside.count == 1 ? "is" : "are");
+}
+
 void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
                    const json_t *status)
 {
@@ -91,9 +130,10 @@ void manager_judge(struct findings *findings, const json_t *facts, const json_t 
     if (whoami)
         judge_identity(findings, facts, whoami);
     snprintf(advice, sizeof advice, "mcastd.conf: a section [cluster \"%.32s\"]", name);
-    if (cluster)
+    if (cluster) {
         judge_list(findings, facts, cluster);
-    else if (clusters && is_true(facts, "controller"))
+        judge_nodes(findings, facts, cluster);
+    } else if (clusters && is_true(facts, "controller"))
         findings_add(findings, FINDING_PROBLEM, "list_command", advice,
                      "the broker shows no cluster %s", name);
 }

@@ -66,6 +66,20 @@ static void write_cluster_names(struct call *call, const char *name, uint64_t bi
     writer_end_array(&call->out);
 }
 
+/* Where jobs that are relayed make their trees (B9). */
+static void write_front(struct writer *out, const struct core_config *config)
+{
+    bool relayed = false;
+    for (uint32_t i = 0; i < config->cluster_count; i++)
+        relayed |= config->clusters[i].relay;
+    if (!relayed)
+        return;
+    writer_begin_object(out, "front");
+    writer_string(out, "url", config->relay_url);
+    writer_string(out, "ca", config->relay_ca);
+    writer_end_object(out);
+}
+
 int whoami_handle(struct call *call)
 {
     struct writer *out = &call->out;
@@ -90,6 +104,11 @@ int whoami_handle(struct call *call)
     if (identity->node)
         writer_string(out, "node", identity->node);
     write_cluster_names(call, "node_of", identity->node_of);
+    const char *only = rights_cluster(call->http->rights, 0);
+    if (proof->kind != PROOF_NONE && only && !rights_cluster(call->http->rights, 1))
+        writer_string(out, "only_cluster", only);
+    if (proof->kind != PROOF_NONE)
+        write_front(out, &call->http->config->core);
     writer_end_object(out);
     return call_reply(call, MHD_HTTP_OK, CALL_JSON);
 }
@@ -173,7 +192,7 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_end_object(out);
 }
 
-static void write_clusters(struct writer *out, const struct core *core)
+static void write_clusters(struct writer *out, const struct core *core, const struct config *config)
 {
     struct core_cluster_status cluster;
     writer_begin_array(out, "clusters");
@@ -187,6 +206,8 @@ static void write_clusters(struct writer *out, const struct core *core)
         write_time(out, "listed", cluster.jobpoll_ms);
         writer_number(out, "list_failures", cluster.jobpoll_failures);
         writer_string(out, "list_error", cluster.jobpoll_error);
+        if (config->clusters[i].nodes[0] != '\0')
+            writer_string(out, "nodes", config->clusters[i].nodes);
         writer_end_object(out);
     }
     writer_end_array(out);
@@ -298,7 +319,7 @@ int status_handle(struct call *call)
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status, engine_core(http->engine));
-    write_clusters(out, engine_core(http->engine));
+    write_clusters(out, engine_core(http->engine), http->config);
     writer_begin_object(out, "cleanups");
     writer_number(out, "pending", status.cleanups.pending);
     writer_number(out, "done", status.cleanups.done);

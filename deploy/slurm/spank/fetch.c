@@ -10,12 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Of mcastctl and mcast-node. */
 enum { EXIT_DONE = 0, EXIT_REFUSED = 1, EXIT_NOT_FOUND = 3 };
 
-enum { JOB_SIZE = 16, PATH_SIZE = 512, SHOWN_SIZE = 8192, VARIABLES_MAX = 4096 };
+enum { JOB_SIZE = 16, PATH_SIZE = 512, SHOWN_SIZE = 8192, VARIABLES_MAX = 4096, EPILOG_S = 2 };
 
 /* A command line for one of our programs. */
 struct line {
@@ -124,12 +125,18 @@ static void fetch_services(const struct fetch *fetch, struct grant *grant, struc
         fetched->no_services[0] = '\0';
 }
 
-void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
+/* What Prolog left on this node. */
+static bool load(const struct fetch *fetch, struct grant *grant)
 {
     char path[PATH_SIZE];
-    *fetched = (struct fetched){0};
     snprintf(path, sizeof path, "%s/%s.%u", fetch->settings->grants, fetch->node, fetch->job);
-    if (grant_load(grant, path) == 0) {
+    return grant_load(grant, path) == 0;
+}
+
+void fetch_grant(const struct fetch *fetch, struct grant *grant, struct fetched *fetched)
+{
+    *fetched = (struct fetched){0};
+    if (load(fetch, grant)) {
         fetched->collectives = fetched->services = true;
         return;
     }
@@ -170,22 +177,40 @@ static void detach(void)
     (void)chdir("/");
 }
 
-/* Becomes mcast-cleanup. */
+/* As plugstack.conf says. */
+static void add_broker(const struct fetch *fetch, struct grant *grant)
+{
+    const struct settings *settings = fetch->settings;
+    const size_t room = sizeof grant->text - grant->length;
+    const int length = snprintf(
+        grant->text + grant->length, room, "%s=%s%c%s=%s", grant_names[GRANT_BROKER], settings->url,
+        '\0', grant_names[GRANT_BROKER_CA], settings->cacert ? settings->cacert : "");
+    if ((size_t)length < room)
+        (void)grant_take(grant, (size_t)length + 1, NULL);
+}
+
+/* Becomes mcast-cleanup, which asks the broker: that knows when the job is over, too, and its token
+ * with it. Where the broker is not known, the fabric manager is asked, but not when Epilog, soon
+ * after the last step, has taken away what Prolog left (F19). */
 __attribute__((noreturn)) static void become_cleanup(const struct fetch *fetch)
 {
     static struct grant grant;
     static const char *environment[VARIABLES_MAX + 1];
+    static const struct timespec pause = {EPILOG_S, 0};
     struct fetched fetched = {0};
     const char *const argv[] = {fetch->settings->mcast_cleanup, "--wait", "--step", fetch->step,
                                 NULL};
     detach();
-    if (grant_is_of(getenv(grant_names[GRANT_JOB]), fetch->cluster, fetch->job)) {
-        (void)execv(argv[0], (char *const *)argv);
-    } else {
+    const bool here = load(fetch, &grant);
+    if (!here)
         fetch_collectives(fetch, &grant, &fetched);
-        if (grant_has_hwcoll(&grant) && make_environment(environment, &grant))
-            (void)execve(argv[0], (char *const *)argv, (char *const *)environment);
-    }
+    if (!grant.values[GRANT_BROKER] && fetch->settings->url)
+        add_broker(fetch, &grant);
+    const bool known = grant.values[GRANT_BROKER] || getenv(grant_names[GRANT_BROKER]);
+    if (here && !known && (nanosleep(&pause, NULL) < 0 || !load(fetch, &grant)))
+        _exit(0);
+    if (grant_has_hwcoll(&grant) && make_environment(environment, &grant))
+        (void)execve(argv[0], (char *const *)argv, (char *const *)environment);
     _exit(1);
 }
 

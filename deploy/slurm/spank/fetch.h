@@ -37,6 +37,6 @@ void fetch_reason(const struct fetch *fetch, char said[FETCH_SAID_SIZE]);
 
 /* At the end of srun, which stays as long as a task of the step runs on any node: the trees of the
  * step are to go, in the background (F19). Comes back at once; what goes on is no child of this
- * process. It takes the job's token that is in the environment; where there is none, or another
- * job's, it asks the broker as this user. */
+ * process. It takes what Prolog left on this node; where there is none, it asks the broker as this
+ * user. */
 void fetch_clean_up(const struct fetch *fetch);

@@ -14,7 +14,7 @@
 
 /* FI_CXI_*: the same on every node, with the job's token. SLINGSHOT_*: this node's services. Then
  * those of a job on Omni-Path, the same on every node: its keys, and settings that its user may
- * have chosen, too, so they are never unset. */
+ * have chosen, too, so they are never unset. Last, and for no task: how the broker is asked. */
 #define GRANT_NAMES(X)                                                                             \
     X(MIN_NODES, "FI_CXI_HWCOLL_MIN_NODES")                                                        \
     X(ADDRESSES, "FI_CXI_HWCOLL_ADDRS_PER_JOB")                                                    \
@@ -35,7 +35,10 @@
     X(OPX_HFI, "FI_OPX_HFI_SELECT")                                                                \
     X(PSM3_NIC, "PSM3_NIC")                                                                        \
     X(OPX_SHARING, "FI_OPX_CONTEXT_SHARING")                                                       \
-    X(OPX_ENDPOINTS, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT")
+    X(OPX_ENDPOINTS, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT")                                           \
+    X(BROKER, "MCAST_URL")                                                                         \
+    X(BROKER_CA, "MCAST_CACERT")                                                                   \
+    X(BROKER_USER, "MCAST_SERVER_USER")
 
 enum grant_name {
 #define GRANT_ENUM_(name, text) GRANT_##name,
@@ -47,6 +50,7 @@ enum {
     GRANT_FIRST_OF_NODE = GRANT_VNIS,
     GRANT_FIRST_KEY = GRANT_OPX_UUID,
     GRANT_FIRST_SETTING = GRANT_OPX_SL,
+    GRANT_FIRST_OF_BROKER = GRANT_BROKER,
     GRANT_SIZE = 16384
 };
 

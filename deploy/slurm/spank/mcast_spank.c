@@ -266,7 +266,7 @@ static void prepare_tasks(spank_t spank, uint32_t job, uint32_t number)
     choose_vni(&grant, &fetched, wanted.vni);
     set_variables(spank, &grant, GRANT_FIRST_OF_NODE, GRANT_FIRST_KEY);
     if (fetched.collectives) /* else what srun brought is the job's: of another it was taken away */
-        set_variables(spank, &grant, GRANT_FIRST_KEY, GRANT_COUNT);
+        set_variables(spank, &grant, GRANT_FIRST_KEY, GRANT_FIRST_OF_BROKER);
     report_missing(spank, &fetch, &fetched, wanted.hwcoll, there);
     grant_forget(&grant);
 }
@@ -316,7 +316,7 @@ int slurm_spank_exit(spank_t spank, int count, char *words[])
         settings.cluster ? settings.cluster : variable_or_empty("SLURM_CLUSTER_NAME");
     const struct fetch fetch = {.settings = &settings,
                                 .cluster = strlen(name) < CLUSTER_SIZE ? name : "",
-                                .node = "",
+                                .node = variable_or_empty("SLURMD_NODENAME"),
                                 .job = step_job,
                                 .step = grant_step(step_number, step),
                                 .deadline_ms = program_now_ms() + CLEANUP_MS};

@@ -119,7 +119,6 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", NULL},
         {"mcastctl", "frobnicate", NULL},
         {"mcastctl", "--frobnicate", NULL},
-        {"mcastctl", "show", "f1", NULL},
         {"mcastctl", "show", "--cluster", "elcap", NULL},
         {"mcastctl", "show", "--cluster", "elcap", "f1", "f2", NULL},
         {"mcastctl", "show", "--cluster", "el-cap", "f1", NULL},
@@ -199,6 +198,27 @@ static void ctl__tells_nothing_to_a_server_of_another_user(void **state)
     assert_words(test->err, "and the user that should, 'no_such_user', is not known");
     close(listener);
     unlink(address.sun_path);
+    end(test);
+}
+
+/* B4: a job needs no cluster where the broker serves one; of several none is taken. */
+static void cluster__is_asked_for(void **state)
+{
+    static const struct reply script[] = {
+        {200, NULL, "{\"identity\":\"x\",\"only_cluster\":\"elcap\"}", THEN_KEEP},
+        {200, NULL, JOB, THEN_KEEP},
+        {200, NULL, "{\"identity\":\"x\",\"clusters\":[\"elcap\"]}", THEN_KEEP},
+    };
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("show", "f1"), 0);
+    assert_words(test->out, "elcap");
+    fakebroker_expect(test->fake, 2,
+                      "GET /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("show", "f1"), 2);
+    assert_words(test->err, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
+    fakebroker_expect(test->fake, 3,
+                      "GET /v1/whoami HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n");
     end(test);
 }
 
@@ -1093,9 +1113,9 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__explains_itself), cmocka_unit_test(ctl__misuse_is_2_and_sends_nothing),
     cmocka_unit_test(ctl__without_a_broker_is_4),
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
-    cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(ctl__not_now_is_4),
-    cmocka_unit_test(ctl__several_brokers), cmocka_unit_test(reserve__sends_the_options),
-    cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
+    cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
+    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

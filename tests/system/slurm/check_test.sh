@@ -5,6 +5,7 @@
 set -eu
 source=$1
 dir=$(mktemp -d)
+chmod 755 "$dir" # for other users
 trap 'rm -rf "$dir"' EXIT
 hooks=$dir/mcastd/slurm
 mkdir -p "$hooks" "$dir/bin" "$dir/etc"
@@ -31,10 +32,15 @@ refresh() { # a host on which all is well
     echo 'cat "${0%/bin/*}/shown"' | program scontrol
     echo 'echo "      --mcast=words"' | program srun
     echo 'exit 0' | program slurmd
-    echo '[ "$*" = "is-active --quiet mcastd-slurm" ]' | program systemctl
-    echo '[ "$1" = list ] || exit 3' | program mcast-node
-    program mcastctl </dev/null
+    echo 'case $1 in is-active) ;; show) echo slurm ;; esac' | program systemctl
+    echo 'case $1 in list) ;; explain) echo a job gets all ;; *) exit 3 ;; esac' | program mcast-node
+    echo 'exit 3' | program mcastctl
+    echo 'echo n2; echo n1' | program sinfo
     echo 'echo ctl.site.org' | program uname
+    # root asks as others: which one is in "user".
+    printf '%s\n' "[ \"\$1\" = --reuid ] || exit 9; echo \"\$2\" >>$dir/users" \
+        'while [ "$1" != -- ]; do shift; done; shift; exec "$@"' | program setpriv
+    echo 'case $* in -u) echo 0 ;; -un) echo root ;; *" no"*) exit 1 ;; *) echo 64030 ;; esac' | program id
     echo MCAST_LAUNCH_USER=0 >"$dir/settings"
     echo "optional $dir/mcast_spank.so" >"$dir/plugstack.conf"
     echo '... of mcastd 1.2.3.' >"$dir/mcast_spank.so"
@@ -44,6 +50,7 @@ BOOT_TIME               = 2026-11-21T21:00:00
 ClusterName             = elcap
 Epilog[0]               = $hooks/epilog
 EpilogSlurmctld         = $hooks/epilogslurmctld
+HealthCheckInterval     = 300 sec
 HealthCheckProgram      = $hooks/healthcheck
 PrivateData             = none
 PrologFlags             = Alloc,Contain
@@ -99,12 +106,14 @@ expect ClusterName ok elcap
 expect SwitchType ok "only mcastd"
 expect plugstack ok "and --mcast"
 expect launch ok "comes with the job (MCAST_LAUNCH=auto)"
-if [ "$(id -u)" = 0 ]; then
-    expect mcast-node ok "and the broker answers it"
-else
-    expect mcast-node ok "only root can see" "as root"
-fi
-for fact in "cluster${tab}elcap" "hooks$tab$hooks" "controller${tab}yes" "user${tab}slurm(64030)"; do
+expect mcast-node ok "and the broker answers it"
+expect SlurmUser ok "takes slurm for the resource manager of elcap"
+! grep -q "${tab}owners$tab" "$dir/said" || fail "no owner asks the socket of a node"
+sed -i 's/-u) echo 0/-u) echo 7/' "$dir/bin/id"
+check
+expect mcast-node ok "only root can see" "as root"
+! grep -q "${tab}SlurmUser$tab" "$dir/said" || fail "only root can ask as SlurmUser"
+for fact in "nodes${tab}n1,n2" "cluster${tab}elcap" "hooks$tab$hooks" "controller${tab}yes" "user${tab}slurm(64030)"; do
     grep -qxF "fact$tab$fact" "$dir/said" || fail "no fact $fact"
 done
 
@@ -127,6 +136,71 @@ echo MCAST_LAUNCH_USER=0 >"$dir/settings" # auto takes the comment
 check
 expect launch ok "comes with the job (MCAST_LAUNCH=auto)"
 expect launch ok "takes those of uid 0 alone"
+
+# The hooks' own steps, as those who do them (F23).
+# shellcheck disable=SC2016 # what programs write is for their shell to expand
+check_steps() {
+    refresh
+    echo 'MCAST_URL=https://mgmt1:7470 MCAST_CACERT=/etc/mcastd/tls.crt' >>"$dir/settings"
+    : >"$dir/users"
+    check
+    expect owners ok "can ask the broker"
+    [ "$(tr '\n' ' ' <"$dir/users")" = 'slurm 65534 ' ] || fail "it asks as $(cat "$dir/users")"
+    echo 'echo "mcastctl: tls.crt cannot be read" >&2; [ "$3" != env ] || exit 4; exit 3' | program mcastctl
+    check
+    expect owners problem "cannot ask the broker from here: tls.crt cannot be read" "chmod 644 /etc/mcastd/tls.crt"
+    echo 'echo "mcastctl: only its resource manager may" >&2; [ "$3" != launch ] || exit 1; exit 3' | program mcastctl
+    check
+    expect SlurmUser problem "as slurm is refused: only its resource manager may" 'users = slurm'
+    expect owners ok "can ask"
+    with "SlurmUser=none(99)"
+    expect SlurmUser problem "no user none" "slurm.conf: SlurmUser"
+    expect lost problem "mcastd-slurm runs as slurm, and Slurm's own user is none" "User=none"
+    refresh
+    echo 'case $1 in list) ;; explain) echo "the node has 0 NICs, and a job needs 1" ;; *) exit 3 ;; esac' |
+        program mcast-node
+    check
+    expect mcast-node problem "the node has 0 NICs" "min_nics=0"
+    echo 'case $1 in list | explain) ;; *) echo "mcast-node: cannot reach mcastd at https://wrong:1" >&2; exit 4 ;; esac' |
+        program mcast-node
+    check
+    expect mcast-node problem "cannot reach mcastd at https://wrong:1" "node.conf: url"
+}
+check_steps
+
+# Settings that no shell takes, or that end the hook.
+refresh
+echo 'MCAST_URL="https://mgmt1' >>"$dir/settings"
+check
+expect settings problem "no hook works" "sh -n $dir/settings"
+! grep -q ^fact "$dir/said" || fail "nothing else can be found out"
+echo 'exit 0' >"$dir/settings"
+check
+expect settings problem "ends them" "NAME=value"
+echo 'MCAST_LAUNCH_USER=0; MCAST_UR L=x' >"$dir/settings"
+check
+expect settings warning "says on standard error" "correct it"
+expect ClusterName ok elcap
+
+# Where relayed jobs make their trees (B9).
+front() { # PROXY
+    http_proxy=$1 https_proxy=$1 no_proxy=$2 sh "$hooks/check" --settings "$dir/settings" --node --cluster elcap \
+        --front https://m1:7471 --job-ca "$dir/ca.pem" >"$dir/said" 2>"$dir/errors" || fail "check ends with $?"
+    [ ! -s "$dir/errors" ] || fail "check writes errors: $(cat "$dir/errors")"
+}
+refresh
+front '' ''
+expect trees problem "owners cannot read $dir/ca.pem" "chmod 644 $dir/ca.pem"
+: >"$dir/ca.pem"
+front '' ''
+expect trees ok "make them through https://m1:7471"
+front http://proxy:80 other,m1
+! grep -q ^warning "$dir/said" || fail "m1 needs no proxy"
+front http://proxy:80 other
+grep -qF "no_proxy=other,m1" "$dir/said" || fail "libfabric would ask the proxy"
+echo 'echo "mcastctl: cannot reach mcastd at https://m1:7471: refused" >&2; exit 4' | program mcastctl
+front '' ''
+expect trees problem "cannot make trees through https://m1:7471: cannot reach" "[front]"
 
 # What becomes of a job that loses its addresses.
 refresh
@@ -173,6 +247,21 @@ expect Prolog ok 'ow*'
 expect Epilog problem "does not call mcastd's" "/epilog || exit 1"
 expect EpilogSlurmctld problem "cannot be run here" chmod
 expect PrologSlurmctld problem "No such file" install
+
+# Slurm looks at the script's own exit status.
+for line in '"%s/prolog"' '%s/prolog || true\nexit 0' '%s/prolog | logger' 'x() {\n%s/prolog\n}\nx'; do
+    # shellcheck disable=SC2059 # it is one
+    printf "#!/bin/sh\n$line\necho done\n" "$hooks" >"$dir/scripts/own"
+    check
+    expect Prolog problem "own does not end as mcastd's prolog did" "in $dir/scripts/own: $hooks/prolog || exit 1"
+done
+for line in 'set -eu\n%s/prolog\necho' '%s/prolog || exit 1\necho' 'echo\nexec %s/prolog' 'echo\n%s/prolog' \
+    '%s/prolog\nexit $?' 'if ! %s/prolog; then\nexit 1\nfi' '%s/prolog || fail'; do
+    # shellcheck disable=SC2059 # it is one
+    printf "#!/bin/sh\n$line\n" "$hooks" >"$dir/scripts/own"
+    check
+    expect Prolog ok 'ow*'
+done
 
 # What a script calls has to be there, too; a comment calls nothing, nor does a longer name.
 printf '#!/bin/sh\nexec /nowhere/mcastd/slurm/prolog || exit 1\n' >"$dir/scripts/own"
@@ -230,8 +319,10 @@ expect PrologEpilogTimeout ok "the time they need"
 expect ClusterName ok "El-Cap; mcastd knows it as el"
 check --cluster el-cap
 expect ClusterName problem "'el-cap'" MCAST_CLUSTER=NAME
+with "HealthCheckInterval=0 sec"
+expect HealthCheckProgram problem "HealthCheckInterval is 0 sec, so Slurm never runs it" HealthCheckInterval=300
 with JobRequeue=0 RequeueExit=2-9
-expect JobRequeue ok "end instead of being held" JobRequeue=1
+expect JobRequeue warning "end instead of being held" JobRequeue=1
 ! grep -q RequeueExit "$dir/said" || fail "1 is not in 2-9"
 refresh
 echo "ClusterName=elcap" >"$dir/slurm.conf"

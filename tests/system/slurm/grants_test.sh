@@ -40,6 +40,7 @@ SH
 : >"$dir/etc/node.conf"
 printf '#!/bin/sh\nexit 1\n' >"$dir/bin/scontrol"
 printf '#!/bin/sh\nexit 0\n' >"$dir/bin/squeue"
+printf '#!/bin/sh\necho "$@" >>%s/cancelled\n' "$dir" >"$dir/bin/scancel"
 grant=$dir/grants/n1.7
 
 # prolog MCASTCTL: Prolog of job 7, with a mcastctl that does this
@@ -47,7 +48,7 @@ prolog() {
     printf '#!/bin/sh\n%s\n' "$1" >"$dir/bin/mcastctl"
     chmod 755 "$dir/bin"/*
     env -i MCAST_GRANTS="$dir/grants" MCAST_PATIENCE=60 SLURM_CLUSTER_NAME=elcap SLURM_JOB_ID=7 \
-        SLURM_JOB_UID="$owner" SLURM_JOB_GID="$owner" SLURMD_NODENAME=n1 SLURM_NODELIST=n1 \
+        SLURM_JOB_UID="$owner" SLURM_JOB_GID="$owner" SLURMD_NODENAME=n1 SLURM_NODELIST="${nodes:-n1}" \
         SLURM_JOB_CPUS_PER_NODE=8 ${leader:+SLURM_HET_JOB_ID="$leader"} /bin/sh "$dir/prolog" 2>"$dir/said" ||
         fail "Prolog fails: $(cat "$dir/said")"
 }
@@ -89,6 +90,18 @@ prolog 'echo "FI_CXI_COLL_JOB_ID=half"; printf "mcastctl: cannot \033reach mcast
 grep -qx 'job 7 goes without hardware collectives: mcastctl: cannot reach mcastd' "$dir/said" ||
     fail "Prolog says $(cat "$dir/said")"
 ! tr '\0' '\n' <"$grant" | grep -q FI_CXI || fail "it holds half an environment"
+
+# On several nodes it does not begin, for the others' tasks may have been told: all nodes of a job have
+# the variables, or none, and its owner is told (F16).
+nodes="n[1-2]"
+prolog 'printf "mcastctl: tls.crt cannot be read\n" >&2; exit 1'
+[ "$(cat "$dir/cancelled")" = 7 ] || fail "the job runs"
+grep -q 'job 7: mcastd: its tasks here would lack .*: tls.crt cannot be read (on n1)' "$dir/said" ||
+    fail "Prolog says $(cat "$dir/said")"
+prolog 'echo "mcastctl: you have no reservation of job 7" >&2; exit 3' # nor on any other node
+grep -q '^job 7 goes without hardware collectives: ' "$dir/said" || fail "Prolog says $(cat "$dir/said")"
+[ "$(cat "$dir/cancelled")" = 7 ] || fail "it is ended"
+nodes=
 
 # A component's tasks know the leader's id: they are given what this start has, and not what an earlier
 # one had whose Epilog has not run here.

@@ -17,7 +17,8 @@ static const char plant[] =
     "[ \"${SLURM_PROCID:-0}\" = 0 ] || exit 0\n"
     "exec curl -sS -f -o /dev/null -H \"Authorization: Bearer $FI_CXI_COLL_MCAST_TOKEN\""
     " -H 'Content-Type: application/json' -d \"{\\\"macs\\\":[\\\"1:12:01\\\",\\\"1:13:01\\\"],"
-    "\\\"vni\\\":2000,\\\"timeout\\\":20000000,\\\"jobID\\\":\\\"$FI_CXI_COLL_JOB_ID\\\","
+    "\\\"vni\\\":${SLINGSHOT_VNIS%%,*},\\\"timeout\\\":20000000,\\\"jobID\\\":\\\"$FI_CXI_COLL_JOB_"
+    "ID\\\","
     "\\\"jobStepID\\\":\\\"$FI_CXI_COLL_JOB_STEP_ID\\\"}\" \"$FI_CXI_COLL_FABRIC_MGR_URL\"\n";
 
 /* ---- the plugin ---- */
@@ -134,6 +135,8 @@ static void spank__gives_each_step_its_environment(void **state)
     /* Tokens are in jobs' environments and nowhere else: no log of any program has this one. */
     assert_int_equal(
         cluster_run(site->cluster, "grep -r -l -F %s $SITE/log $SITE/mcastd.log", token), 1);
+    cluster_expect(site->cluster, "$AS salloc -Q -N1 sh -c '$MCASTCTL show $SLURM_JOB_ID'");
+    says(site, "elcap"); /* of the one cluster (B4) */
     site_expect_nothing_left(site);
 }
 
@@ -177,8 +180,24 @@ static void spank__takes_away_what_is_not_the_jobs(void **state)
     site_expect_nothing_left(site);
 }
 
-/* F19: a step's trees go when srun ends, and nobody else's. srun in salloc's shell has no token in
- * its environment, and asks the broker as the user. */
+/* What the fabric manager was asked with tokens of jobs that were over: a 403. */
+static size_t asked_with_dead_tokens(struct site *site)
+{
+    struct plainhttp_reply reply;
+    const json_t *entry;
+    size_t index, count = 0;
+    assert_int_equal(
+        plainhttp_call(testbed_fm_http(site->testbed), "GET", "/mock/log", NULL, &reply), 200);
+    json_array_foreach(json_object_get(reply.json, "entries"), index, entry) count +=
+        json_is_true(json_object_get(entry, "session")) &&
+        json_integer_value(json_object_get(entry, "status")) == 403;
+    plainhttp_reply_release(&reply);
+    return count;
+}
+
+/* F19: a step's trees go when srun ends, and nobody else's: by the broker, which knows when the job
+ * has ended, too, so that no token is shown to the fabric manager after its end. srun in salloc's
+ * shell has no token in its environment, and asks the broker as the user. */
 static void spank__cleans_up_after_a_step(void **state)
 {
     struct site *site = *state;
@@ -190,7 +209,13 @@ static void spank__cleans_up_after_a_step(void **state)
     await_trees(site, "batch 0 ");
     assert_int_equal(folder_write(site->folder, "out/go", 0644, ""), 0);
     await_trees(site, "batch ");
+    cluster_await(site->cluster, "$MCASTCTL --json status | tr -d ' \\n' | grep -q "
+                                 "'\"cleanups\":{\"pending\":0,\"done\":[1-9]'");
+    cluster_expect(site->cluster, "! grep -q MCAST_URL $SITE/out/*.out");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+    for (int i = 0; i < 3; i++)
+        (void)cluster_submit(site->cluster, "$AS_USER -N2 -n2 --wrap 'srun $SITE/plant'");
     site_expect_nothing_left(site);
 
     cluster_expect(site->cluster, "rm -f $SITE/out/stop; ($AS salloc -Q -N2 -n2 sh -c 'srun "
@@ -200,6 +225,46 @@ static void spank__cleans_up_after_a_step(void **state)
     await_trees(site, "");
     assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
     site_expect_nothing_left(site);
+    assert_int_equal(asked_with_dead_tokens(site), 0);
+}
+
+static void set_front(struct site *site, const char *lines)
+{
+    assert_int_equal(folder_write(site->folder, "conf.d/front.conf", 0644, lines), 0);
+    site_stop_broker(site);
+    site_start_broker(site);
+}
+
+/* B9 F19: a relayed job has no connection to the fabric manager; its trees are made and removed by
+ * the broker, and check slurm tries the way. */
+static void spank__cleans_up_after_a_relayed_step(void **state)
+{
+    struct site *site = *state;
+    const int port = cluster_find_ports();
+    char lines[TEXT_SIZE];
+    snprintf(lines, sizeof lines,
+             "[hwcoll]\nthrough = relay\n[front]\nlisten = 127.0.0.1:%d\n"
+             "url = http://127.0.0.1:%d\n",
+             port, port);
+    cluster_expect(site->cluster, "mkdir $SITE/conf.d && rm -f $SITE/out/stop $SITE/out/planted");
+    set_front(site, lines);
+    (void)cluster_submit(site->cluster,
+                         "$AS_USER -N2 -n2 --wrap 'srun sh -c \"$SITE/plant && touch "
+                         "$SITE/out/planted && until [ -e $SITE/out/go2 ]; do sleep 0.05; done\"; "
+                         "until [ -e $SITE/out/stop ]; do sleep 0.05; done'");
+    cluster_await(site->cluster, "[ -e $SITE/out/planted ]");
+    await_trees(site, "0 ");
+    assert_int_equal(folder_write(site->folder, "out/go2", 0644, ""), 0);
+    await_trees(site, "");
+    cluster_await(site->cluster,
+                  "SLURMD_NODENAME=n1 LD_LIBRARY_PATH=%s $MCASTCTL check slurm --node --hooks "
+                  "$SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks | tee /dev/stderr | grep -q "
+                  "'jobs make them through http://127.0.0.1:%d, which can be reached'",
+                  MOCK_CXI_FOLDER, port);
+    assert_int_equal(folder_write(site->folder, "out/stop", 0644, ""), 0);
+    site_expect_nothing_left(site);
+    assert_int_equal(asked_with_dead_tokens(site), 0);
+    set_front(site, "");
 }
 
 /* F16 F23: the parts of a heterogeneous job have one reservation, that of the first; the words are
@@ -327,7 +392,7 @@ static void spank__finds_what_was_installed_with_it(void **state)
 static void await_check(struct site *site, int status, const char *text)
 {
     cluster_await(site->cluster,
-                  "out=$(LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/n1 "
+                  "out=$(LD_LIBRARY_PATH=%s SLURMD_NODENAME=n1 "
                   "%s/mcastctl --json check slurm "
                   "--node --hooks $SITE/slurm --settings $SITE/etc/mcastd/slurm-hooks); s=$?; echo "
                   "\"$out\"; [ $s = %d ] && echo \"$out\" | grep -q -F -e '%s'",
@@ -371,6 +436,21 @@ static void check__says_which_line_is_missing(void **state)
     await_check(site, 1, "mcast_spank.so (or, without --mcast");
     site_use_plugin(site, MCAST_SPANK, "");
     await_check(site, 0, "mcast_spank.so gives tasks their environment");
+    if (getuid() != 0)
+        return;
+    /* The hooks' own steps, as those who do them. */
+    says(site, "the broker takes root for the resource manager of elcap");
+    says(site, "jobs' owners can ask the broker from here");
+    site_set_nics(site, 1, "nics = 0\n");
+    await_check(site, 1, "the node has 0 NICs");
+    site_set_nics(site, 1, "nics = 2\n");
+    snprintf(line, sizeof line, "PATH=%s/systemd:$PATH\nMCAST_URL=unix:/nowhere\n", site->folder);
+    site_set_settings(site, line);
+    await_check(site, 4, "owners cannot ask the broker from here: ");
+    says(site, "what Slurm's hooks ask as root is refused: ");
+    site_set_settings(site, "MCAST_URL='\n");
+    await_check(site, 1, "no hook works, as their settings are no shell script: ");
+    site_set_settings(site, "");
 }
 
 UNIT_GROUP(create, site_destroy, cmocka_unit_test(spank__offers_its_option),
@@ -378,6 +458,7 @@ UNIT_GROUP(create, site_destroy, cmocka_unit_test(spank__offers_its_option),
            cmocka_unit_test(spank__gives_a_step_one_vni),
            cmocka_unit_test(spank__takes_away_what_is_not_the_jobs),
            cmocka_unit_test(spank__cleans_up_after_a_step),
+           cmocka_unit_test(spank__cleans_up_after_a_relayed_step),
            cmocka_unit_test(spank__serves_all_parts_of_a_het_job),
            cmocka_unit_test(spank__says_what_is_missing),
            cmocka_unit_test(spank__never_stands_in_the_way),

@@ -10,8 +10,8 @@ static json_t *facts;
 static int setup(void **state)
 {
     findings = findings_create();
-    facts = json_pack("{s:s,s:s,s:s,s:s,s:s}", "cluster", "elcap", "hooks", "/hooks", "user", "",
-                      "controller", "yes", "node", "yes");
+    facts = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "cluster", "elcap", "hooks", "/hooks",
+                      "user", "", "controller", "yes", "node", "yes", "nodes", "", "manager", "");
     return 0;
 }
 
@@ -94,4 +94,30 @@ static void manager__is_or_is_not_the_caller(void **state)
     expect("broker", "ok", "it answers", NULL);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown))
+static void manager__was_asked_already(void **state)
+{
+    set_fact("user", "slurm(64030)"); /* asked as root, which has asked as slurm besides */
+    set_fact("manager", "slurm");
+    judge_broker("{\"uid\":0,\"clusters\":[]}", "{}");
+    expect("broker", "ok", "it answers", NULL);
+}
+
+/* F3: reports of a node that the broker does not know as the cluster's are refused. */
+static void nodes__are_all_of_the_clusters(void **state)
+{
+    static const char status[] = "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,"
+                                 "\"list_failures\":0,\"nodes\":\"n[1-4],m1\"}]}";
+    set_fact("nodes", "m1,n[2-4]");
+    judge_broker("{\"clusters\":[\"elcap\"]}", status);
+    expect("nodes", "ok", "all of Slurm's", NULL);
+    teardown(NULL);
+    setup(NULL);
+    set_fact("nodes", "n[1-6]");
+    judge_broker("{\"clusters\":[\"elcap\"]}", status);
+    expect("nodes", "problem", "2 of Slurm's, n5 first, are not in the cluster's nodes",
+           "mcastd.conf: [cluster \"elcap\"] nodes");
+}
+
+UNIT_MAIN(cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown),
+          cmocka_unit_test_setup_teardown(manager__was_asked_already, setup, teardown),
+          cmocka_unit_test_setup_teardown(nodes__are_all_of_the_clusters, setup, teardown))
