@@ -276,7 +276,7 @@ mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
-    [[r->op->asked = r->op->unsure;]] [[;]] 1400)
+    [[r->op->asked = r->op->unsure;]] [[;]] 9900)
 mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
     [[(!relayed || rec->wish == WISH_REQUIRED) &&]] [[!relayed &&]])
 mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c

@@ -42,7 +42,7 @@ static void slow__costs_jobs_their_addresses_no_longer_than_it_takes_to_learn(vo
     if (!await(waits_long_enough, NULL, AWAIT_DEADLINE_MS))
         fail_msg("the answer that came after %d ms was not learned from", SLOW_MS);
     for (int i = 0; i < 2; i++) {
-        char job[16];
+        char job[32];
         (void)snprintf(job, sizeof job, "later%d", i);
         scene_reserve(job, told, reason);
         assert_string_equal(told, "reserved");

@@ -82,8 +82,10 @@ static int ask(struct stand *stand, const char *name, uint32_t address)
 
 static void run_until(struct stand *stand, unsigned answers)
 {
-    while (stand->answers < answers)
-        assert_true(uv_run(&stand->loop, UV_RUN_ONCE));
+    while (stand->answers < answers) {
+        const bool more = uv_run(&stand->loop, UV_RUN_ONCE); /* false with the last answer, too */
+        assert_true(more || stand->answers >= answers);
+    }
     assert_int_equal(stand->answers, answers);
 }
 
