@@ -108,7 +108,8 @@ static void node__without_nics_drains_itself(void **state)
 {
     struct site *site = *state;
     site_set_nics(site, 4, "nics = 0\n");
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap true");
+    /* Not one that may be over on n3 before n4 has looked. */
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
     cluster_await(
         site->cluster,
         "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: .*NIC'", job);
