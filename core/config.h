@@ -31,11 +31,13 @@ struct omnipath_config {
 
 struct cluster_config {
     char name[CLUSTER_NAME_MAX + 1];
-    uint32_t budget;  /* multicast addresses that its jobs may hold together; 0: no limit but the
-                         total (B4) */
-    int interconnect; /* enum interconnect_kind, of jobs that do not say */
-    bool relay;       /* its jobs make multicast trees through this broker (B9) */
-    bool jobpoll;     /* it can be asked which of its jobs are active (F20, F22) */
+    uint32_t budget;    /* multicast addresses that its jobs may hold together; 0: no limit but the
+                           total (B4) */
+    int interconnect;   /* enum interconnect_kind, of jobs that do not say */
+    bool relay;         /* its jobs make multicast trees through this broker (B9) */
+    bool limit_refused; /* its Slurm's plugin is refused more addresses than a job gets here; else
+                           it is given as many as a job gets */
+    bool jobpoll;       /* it can be asked which of its jobs are active (F20, F22) */
     int64_t jobpoll_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
 

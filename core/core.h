@@ -23,7 +23,7 @@ struct reserve_request {
     const char *cluster;
     const char *job;
     const char *nodes;   /* node list as given; NULL when only a number was given */
-    uint32_t node_count; /* ≥ 1 */
+    uint32_t node_count; /* ≥ 1; 0 by a plugin */
     uint32_t uid;
     uint32_t cores_per_node; /* 0: not given */
     uint32_t tasks_per_node; /* 0: not given */
@@ -33,8 +33,11 @@ struct reserve_request {
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
     bool launch;             /* a launch document is to be made of it */
-    struct secret key;       /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
-                                core draws nothing. For an interconnect whose jobs have a key */
+    bool by_plugin; /* Slurm's own plugin asks, as it would ask the fabric manager (B9): of the job
+                       it tells nothing but its name and how many addresses it is to have */
+    uint32_t limit; /* by a plugin: that many; 0: as the site says */
+    struct secret key; /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
+                          core draws nothing. For an interconnect whose jobs have a key */
 };
 
 enum core_event_kind {
@@ -70,7 +73,13 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-        } release, launch;
+            bool by_plugin; /* Slurm's own plugin asks: of what it has reserved, or of what was
+                               found under the name of its cluster */
+        } release;
+        struct {
+            const char *cluster;
+            const char *job;
+        } launch;
         struct {
             const char *cluster;
             const char *const *active;

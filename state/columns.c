@@ -91,7 +91,7 @@ static const struct column reservation[] = {
     TIME("hold_until_ms", reservation.hold_until_ms),
     NUMBER("regranted", reservation.regranted, 0, 1),
     NUMBER("node_number", reservation.node_number, 0, INT64_MAX),
-    NUMBER("origin", reservation.origin, ORIGIN_JOB, ORIGIN_CLAIMED),
+    NUMBER("origin", reservation.origin, ORIGIN_JOB, ORIGIN_PLUGIN),
     NUMBER("launched", reservation.launched, 0, 1),
     NUMBER("interconnect", reservation.interconnect, 0, INTERCONNECT_COUNT - 1),
     NUMBER("tasks_per_node", reservation.tasks_per_node, 0, UINT32_MAX),

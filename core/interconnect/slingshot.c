@@ -95,16 +95,22 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
     struct error *why = &drawing->why;
-    const bool relayed = core_cluster_config(core, rec->cluster)->relay;
+    const struct reserve_request *q = drawing->request;
+    const bool relayed = q->by_plugin || core_cluster_config(core, rec->cluster)->relay;
     assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
-        (uint8_t)sizing_decide(&core->config, rec->wish, rec->node_count, &rec->addresses, why);
+        (uint8_t)(q->by_plugin ? sizing_limit(&core->config, q->limit, &rec->addresses, why)
+                               : sizing_decide(&core->config, rec->wish, rec->node_count,
+                                               &rec->addresses, why));
+    if (q->by_plugin) /* it gets a token whatever becomes of it: without one the step fails */
+        rec->key = q->key;
     if (rec->hwcoll == HWCOLL_INELIGIBLE)
         rec->reason = why->text;
     if (rec->hwcoll != HWCOLL_WANTED)
         return;
 
-    rec->min_nodes = core->config.min_nodes;
+    if (!q->by_plugin)
+        rec->min_nodes = core->config.min_nodes;
     if (!core->config.fm_present) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
         rec->reason = "no fabric manager is configured";
@@ -126,13 +132,17 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
     if (relayed && rec->hwcoll == HWCOLL_WANTED)
-        rec->key = drawing->request->key;
+        rec->key = q->key;
 }
 
 static enum answer_kind draw(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
     assert(!drawing->adopted || reservation_adopted(drawing->adopted));
+    if (drawing->request->by_plugin) {
+        decide_hwcoll(core, drawing);
+        return ANSWER_CREATED;
+    }
     if (!choose_classes(core, drawing))
         return ANSWER_INVALID;
     if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {

@@ -176,6 +176,9 @@ static bool has_vni(const struct core *core, const struct reservation *r, uint16
         if (r->vnis[i] == vni)
             return true;
     }
+    /* Which ones a Slurm with its own plugin gives is not known; it must not be another job's. */
+    if (r->origin == ORIGIN_PLUGIN)
+        return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);
     /* A job that wanted none has its own from elsewhere, and not from this broker's pool. */
     return r->vni_count == 0 && r->vni_asked == 0 && !idset_has(&core->vnis.pool, vni);
 }

@@ -46,6 +46,34 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     core_act(core, r);
 }
 
+/* What was found under the job's name is its Slurm's, which says that it is over. */
+static void claim_found(struct core *core, struct reservation *newest)
+{
+    for (struct reservation *r = newest; r; r = r->older) {
+        if (r->origin == ORIGIN_FOUND && r->state == JOB_RELEASING &&
+            r->fm_side != FM_SIDE_NOTHING) {
+            core_trace_of(core, r, TRACE_NOTICE, "Slurm's own plugin deletes it -> a leftover");
+            listing_claim(core, r);
+            return; /* it may have ended others */
+        }
+    }
+}
+
+/* Slurm's own plugin sends it for every job, also for those that it never reserved; and when it
+ * says that a job is over, it means what it has made, not what hooks have reserved. */
+static void release_by_plugin(struct core *core, const struct core_event *event,
+                              struct reservation *r)
+{
+    const uint64_t number = r ? r->number : 0;
+    const bool its_own = r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));
+    if (its_own && r->state == JOB_ACTIVE)
+        core_begin_release(core, r, "Slurm's own plugin says that its job is over");
+    r = ledger_newest(&core->ledger, event->u.release.cluster, event->u.release.job);
+    claim_found(core, r);
+    r = ledger_by_number(&core->ledger, number);
+    core_answer(core, event->ticket, its_own && r ? ANSWER_ACCEPTED : ANSWER_ALREADY_GONE, r, NULL);
+}
+
 void core_release(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RELEASE);
@@ -53,6 +81,10 @@ void core_release(struct core *core, const struct core_event *event)
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (!r && !core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, event->ticket, cluster);
+        return;
+    }
+    if (event->u.release.by_plugin) {
+        release_by_plugin(core, event, r);
         return;
     }
     if (!r) {

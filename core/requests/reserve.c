@@ -3,6 +3,7 @@
 #include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/nodeset.h"
+#include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <string.h>
@@ -24,7 +25,7 @@ static const char *invalid_field(const struct reserve_request *q, const char **d
         *detail = "a job id is 1-128 of A-Z a-z 0-9 . _ : @ + -, and not \".\" or \"..\"";
         return "job";
     }
-    if (q->node_count == 0) {
+    if (q->node_count == 0 && !q->by_plugin) {
         *detail = "a job has at least one node: give nodes or node_count";
         return "node_count";
     }
@@ -50,6 +51,8 @@ static const char *conflicting_field(const struct reservation *r, const struct r
 {
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE);
+    if (q->by_plugin) /* it cuts what it asks for again as before */
+        return NULL;
     if (r->uid != q->uid)
         return "uid";
     if (r->node_count != q->node_count)
@@ -110,11 +113,30 @@ void core_launch(struct core *core, const struct core_event *event)
         core_answer(core, event->ticket, ANSWER_SAME, r, NULL);
 }
 
+/* Slurm's plugin and Slurm's hooks, or another resource manager, for the same job. */
+static bool refuse_other_side(struct core *core, uint64_t ticket, const struct reserve_request *q,
+                              const struct reservation *r)
+{
+    if (q->by_plugin == (r->origin == ORIGIN_PLUGIN))
+        return false;
+    answer_refused(core, ticket, ANSWER_CONFLICT, "job",
+                   core_text(core,
+                             "job %s of %s has a reservation that was made by %s: let one of the "
+                             "two reserve for this cluster",
+                             r->job, r->cluster,
+                             q->by_plugin
+                                 ? "its resource manager's hooks, not by Slurm's own plugin"
+                                 : "Slurm's own plugin (fm_url), not by hooks"));
+    return true;
+}
+
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
+    if (refuse_other_side(core, ticket, q, r))
+        return;
     const char *field = conflicting_field(r, q);
     if (!field)
         core_granted_again(core, r);
@@ -189,6 +211,19 @@ static const char *fault_of_nodes(struct core *core, const char *nodes)
                      NODESET_RUNS_MAX);
 }
 
+static const char *fault_of_limit(struct core *core, const struct cluster_config *cluster,
+                                  const struct reserve_request *q)
+{
+    uint32_t most;
+    if (!q->by_plugin || !cluster->limit_refused ||
+        sizing_addresses(&core->config, &most, NULL) < 0 || q->limit <= most)
+        return NULL;
+    return core_text(core,
+                     "%u addresses are wanted, a job gets %u here: lower hwcoll_addrs_per_job in "
+                     "Slurm's SwitchParameters",
+                     q->limit, most);
+}
+
 /* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. A request
  * that is refused ends nothing: a prolog that ran twice, while the job uses what was adopted (I11).
  */
@@ -209,12 +244,15 @@ static void reserve_new(struct core *core, uint64_t ticket, const struct reserve
         .interconnect = (uint8_t)(q->interconnect >= 0 ? q->interconnect : cluster->interconnect),
         .wish = (uint8_t)wish_of(q),
         .state = JOB_ACTIVE,
+        .origin = q->by_plugin ? ORIGIN_PLUGIN : ORIGIN_JOB,
         .launched = q->launch && q->nodes,
         .created_ms = core->now_ms};
     struct drawing drawing = {.request = q, .adopted = adopted, .record = &rec};
-    const char *fault = fault_of_nodes(core, q->nodes);
-    if (fault) {
-        answer_refused(core, ticket, ANSWER_INVALID, "nodes", fault);
+    const char *twice = fault_of_nodes(core, q->nodes);
+    const char *too_many = fault_of_limit(core, cluster, q);
+    if (twice || too_many) {
+        answer_refused(core, ticket, ANSWER_INVALID, twice ? "nodes" : "mcastLimit",
+                       twice ? twice : too_many);
         return;
     }
     const enum answer_kind verdict = interconnect_of(rec.interconnect)->draw(core, &drawing);
@@ -252,8 +290,8 @@ void core_reserve(struct core *core, const struct core_event *event)
         answer_refused(core, event->ticket, ANSWER_INVALID, field, detail);
         return;
     }
-    if (tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
-        TOMBSTONE_NEVER_KNOWN) {
+    if (!q->by_plugin && tombstones_get(&core->tombstones, q->cluster, q->job, core->now_ms) ==
+                             TOMBSTONE_NEVER_KNOWN) {
         /* Once: a job that really starts again under its old id asks again and gets it. */
         tombstones_forget(&core->tombstones, q->cluster, q->job);
         core_trace(core, TRACE_NOTICE, "%s-%s: its release came before its reserve -> not reserved",

@@ -114,6 +114,8 @@ enum reservation_origin {
                            may be another broker's, so it is never deleted there (B11) */
     ORIGIN_CLAIMED = 2, /* found; a resource manager names it, the ledger remembers its job as over,
                            or an administrator says that no other broker uses the cluster's name */
+    ORIGIN_PLUGIN = 3,  /* a reserve by Slurm's own plugin, which takes this broker for the fabric
+                           manager (B9): owner, nodes and VNIs are not known */
 };
 
 /* What a reservation has on disk and in memory alike: one assignment copies it. */

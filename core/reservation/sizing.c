@@ -81,6 +81,15 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
     return HWCOLL_WANTED;
 }
 
+enum hwcoll_state sizing_limit(const struct core_config *c, uint32_t wanted, uint32_t *addresses,
+                               struct error *err)
+{
+    const bool known = sizing_addresses(c, addresses, err) == 0;
+    if (wanted > 0 && (!known || wanted < *addresses))
+        *addresses = wanted;
+    return *addresses > 0 ? HWCOLL_WANTED : HWCOLL_INELIGIBLE;
+}
+
 /* ---- budgets ---- */
 
 /* Each cluster within its own budget, all within what the fabric has (B4, I8). What is being given

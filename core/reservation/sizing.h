@@ -17,6 +17,11 @@ int sizing_addresses(const struct core_config *config, uint32_t *addresses, stru
 enum hwcoll_state sizing_decide(const struct core_config *config, enum hwcoll_wish wish,
                                 uint32_t node_count, uint32_t *addresses, struct error *err);
 
+/* For a job of Slurm's own plugin, which decides itself which jobs get any: as many as it wants (0:
+ * as the site says), and no more than the site gives to a job, where that is known. */
+enum hwcoll_state sizing_limit(const struct core_config *config, uint32_t wanted,
+                               uint32_t *addresses, struct error *err);
+
 struct core;
 
 /* Whether so many more addresses may be asked for: now, when what is being released is gone, no. */

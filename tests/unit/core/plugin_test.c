@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "core/relay/relay.h"
+#include "tests/unit/core/driver.h"
+
+/* B9: a Slurm with its own plugin takes this broker for the fabric manager. Its step fails unless
+ * it gets a token at once, so it gets one whatever the fabric manager does. */
+
+#define KEY "0123456789abcdef0123456789abcdef"
+#define BODY "{\"macs\":[\"0:00:01\"]}"
+
+static void start(struct driver *d)
+{
+    driver_init(d);
+    d->config.relay_timeout_ms = 60 * 1000;
+    d->config.addresses_per_job = 23;
+    driver_up(d);
+}
+DRIVER_FIXTURE(serving, start)
+
+static void ask(struct driver *d, const char *job, uint32_t limit)
+{
+    const struct reserve_request request = {.cluster = "elcap",
+                                            .job = job,
+                                            .uid = UID_UNKNOWN,
+                                            .interconnect = INTERCONNECT_SLINGSHOT,
+                                            .wish = WISH_ON,
+                                            .by_plugin = true,
+                                            .limit = limit,
+                                            .key = secret_of(KEY)};
+    driver_reserve(d, request);
+}
+
+static void delete (struct driver *d, const char *job)
+{
+    DRIVER_ASK(d, CORE_RELEASE, release, .cluster = "elcap", .job = job, .by_plugin = true);
+}
+
+static void join(struct driver *d, uint16_t vni)
+{
+    DRIVER_ASK(d, CORE_JOIN, join, .number = 1, .step = "0", .vni = vni, .body = BODY);
+}
+
+/* F21: the fabric manager may take as long as it likes. */
+static void plugin__has_its_token_at_once(void **state)
+{
+    struct driver *d = *state;
+    ask(d, "7", 16);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    const struct reservation *r = driver_answer(d)->reservation;
+    assert_string_equal(secret_expose(r->key), KEY);
+    assert_true(reservation_relayed(r));
+    assert_int_equal(r->origin, ORIGIN_PLUGIN);
+    assert_int_equal(r->addresses, 16);
+    assert_int_equal(r->vni_count, 0);
+    assert_int_equal(r->uid, UID_UNKNOWN);
+    const uint64_t call = driver_call(d, FMCALL_RESERVE);
+    join(d, 40); /* waits for it, and goes on with the fabric manager's own token */
+    assert_null(driver_answer(d));
+    driver_done(d, call, FM_OK, "sess-7");
+    driver_call(d, FMCALL_JOIN);
+    assert_string_equal(secret_expose(driver_find(d, EFFECT_CALL)->u.call.about.token), "sess-7");
+}
+
+static void plugin__has_no_more_than_a_job_gets_here(void **state)
+{
+    static const struct {
+        uint32_t wanted, got;
+    } cases[] = {{0, 23}, {1, 1}, {23, 23}, {24, 23}, {8192, 23}};
+    struct driver *d = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char job[8];
+        (void)snprintf(job, sizeof job, "%zu", i);
+        ask(d, job, cases[i].wanted);
+        assert_int_equal(driver_answered(d), ANSWER_CREATED);
+        assert_int_equal(driver_job(d, job)->addresses, cases[i].got);
+    }
+}
+
+static void plugin__may_be_refused_more_than_a_job_gets_here(void **state)
+{
+    struct driver *d = *state;
+    d->config.clusters[0].limit_refused = true;
+    driver_configure(d);
+    ask(d, "7", 24);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "mcastLimit");
+    assert_null(driver_job(d, "7"));
+    ask(d, "7", 23);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+/* B4: no addresses are left: the step starts, and its joins are told to do without. */
+static void plugin__without_addresses_has_a_token_all_the_same(void **state)
+{
+    struct driver *d = *state;
+    d->config.clusters[0].budget = 20;
+    driver_configure(d);
+    ask(d, "7", 23);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_DENIED);
+    assert_string_equal(secret_expose(driver_job(d, "7")->key), KEY);
+    assert_null(driver_find(d, EFFECT_CALL));
+    join(d, 40);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    assert_int_equal(driver_answer(d)->status, 507);
+    delete (d, "7");
+    assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
+    assert_null(driver_job(d, "7"));
+}
+
+/* F23: without a link, too. */
+static void plugin__starts_while_the_link_is_down(void **state)
+{
+    struct driver *d = *state;
+    driver_tick(d, d->config.relist_ms);
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = driver_find(d, EFFECT_LIST)->u.list.id,
+                .outcome = FM_UNREACHED);
+    assert_int_not_equal(driver_status(d).link, LINK_UP);
+    ask(d, "7", 16);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_WANTED);
+    assert_null(driver_find(d, EFFECT_CALL));
+}
+
+/* Its steps ask each for itself, by GET and POST. */
+static void plugin__gets_the_same_again(void **state)
+{
+    struct driver *d = *state;
+    ask(d, "7", 16);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-7");
+    ask(d, "7", 8);
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    assert_int_equal(driver_answer(d)->reservation->number, 1);
+    assert_int_equal(driver_answer(d)->reservation->addresses, 16);
+}
+
+/* Hooks and plugin for one job: neither may end what the other has made. */
+static void plugin__and_hooks_do_not_share_a_job(void **state)
+{
+    struct driver *d = *state;
+    driver_reserved_job(d, "7");
+    ask(d, "7", 16);
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    delete (d, "7");
+    assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
+    assert_int_equal(driver_job(d, "7")->state, JOB_ACTIVE);
+    ask(d, "8", 16);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    driver_reserve(d, driver_request("8", 128));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    assert_non_null(strstr(driver_answer(d)->detail, "plugin"));
+}
+
+/* It deletes every job, also those that it never reserved, and may reserve one of them anew at
+ * once: a requeued job keeps its id. */
+static void plugin__deletes_what_was_never_there(void **state)
+{
+    struct driver *d = *state;
+    delete (d, "7");
+    assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
+    ask(d, "7", 16);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-7");
+    delete (d, "7");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    const uint64_t release = driver_call(d, FMCALL_RELEASE);
+    ask(d, "7", 16); /* the next run waits for nothing; its reserve does, for the name */
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_null(driver_find(d, EFFECT_CALL));
+    driver_done(d, release, FM_OK, NULL);
+    driver_call(d, FMCALL_RESERVE);
+}
+
+/* Which VNIs that Slurm gives is not known. What another job has here is not one of them. */
+static void plugin__makes_no_tree_with_the_vni_of_another_job(void **state)
+{
+    struct driver *d = *state;
+    ask(d, "7", 16);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-7");
+    driver_reserve(d, driver_request("other", 1));
+    const uint16_t taken = driver_job(d, "other")->vnis[0];
+    join(d, taken);
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    join(d, (uint16_t)(taken + 1)); /* of the pool, and nobody's */
+    driver_call(d, FMCALL_JOIN);
+}
+
+/* B11: before, this Slurm reserved at the fabric manager itself. What is there stays until Slurm
+ * says that the job is over; it knows its jobs, and no other has the cluster's login. */
+static void plugin__deletes_what_was_found_under_the_name(void **state)
+{
+    static const char *const names[] = {"elcap-7"};
+    struct driver *d = *state;
+    for (int seen = 0; seen < 2; seen++) {
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, names, 1, FM_OK);
+    }
+    assert_true(reservation_adopted(driver_job(d, "7")));
+    ask(d, "7", 16); /* another step of it */
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_DENIED);
+    assert_null(driver_find(d, EFFECT_CALL));
+    delete (d, "7");
+    driver_call(d, FMCALL_RELEASE);
+}
+
+static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
+{
+    static const char *const names[] = {"elcap-7"};
+    struct driver *d = *state;
+    for (int seen = 0; seen < 2; seen++) {
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, names, 1, FM_OK);
+    }
+    delete (d, "7");
+    assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
+    driver_call(d, FMCALL_RELEASE);
+}
+
+#define T(test) WITH(serving, test)
+UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_gets_here),
+          T(plugin__may_be_refused_more_than_a_job_gets_here),
+          T(plugin__without_addresses_has_a_token_all_the_same),
+          T(plugin__starts_while_the_link_is_down), T(plugin__gets_the_same_again),
+          T(plugin__and_hooks_do_not_share_a_job), T(plugin__deletes_what_was_never_there),
+          T(plugin__makes_no_tree_with_the_vni_of_another_job),
+          T(plugin__deletes_what_was_found_under_the_name),
+          T(plugin__deletes_what_was_found_and_never_asked_for))
