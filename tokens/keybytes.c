@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tokens/keybytes.h"
 
+#include "base/hex.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <openssl/crypto.h>
@@ -14,6 +16,20 @@ int keybytes_draw(unsigned char *bytes, size_t size, struct error *err)
         return 0;
     return error_set(err, ERROR_IO, "the system gives no random numbers (getrandom): %s",
                      strerror(errno));
+}
+
+int keybytes_draw_digits(char *text, size_t digits, struct error *err)
+{
+    unsigned char bytes[KEYBYTES_SIZE];
+    assert(digits % 2 == 0 && digits / 2 <= sizeof bytes);
+    int code = keybytes_draw(bytes, digits / 2, err);
+    text[0] = '\0';
+    if (code == 0) {
+        hex_write(bytes, digits / 2, text);
+        text[digits] = '\0';
+    }
+    explicit_bzero(bytes, sizeof bytes);
+    return code;
 }
 
 int keybytes_id(const char *purpose, const unsigned char *key,

@@ -295,6 +295,13 @@ static void check_front(struct config_reading *reading)
         FAULT("hwcoll", "through",
               "through = relay needs [front] listen, where jobs ask, and [front] url, which they "
               "are told");
+    for (uint32_t i = 0; i < core->cluster_count; i++) {
+        const struct config_cluster *cluster = &reading->config->clusters[i];
+        if (cluster->plugin_login[0] != '\0' && reading->config->front_listen[0] == '\0')
+            FAULT("front", "listen",
+                  "[cluster \"%s\"] plugin_login: set listen in [front], where its Slurm logs in",
+                  cluster->name);
+    }
     if (core->relay_url[0] != '\0' && !baseurl_private(core->relay_url))
         FAULT("front", "url",
               "%s: with http the tokens of jobs cross the network unencrypted: use https",
@@ -409,6 +416,7 @@ void config_check(struct config_reading *reading)
         to->interconnect = from->interconnect;
         to->relay =
             (from->through ? from->through : config->hwcoll_through) == CONFIG_THROUGH_RELAY;
+        to->limit_refused = from->plugin_limit == CONFIG_LIMIT_REFUSE;
         to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;
     }

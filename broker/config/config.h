@@ -23,6 +23,8 @@ enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY, CONFIG_STORE_ETCD 
 
 enum config_through { CONFIG_THROUGH_SITE, CONFIG_THROUGH_DIRECT, CONFIG_THROUGH_RELAY };
 
+enum config_limit { CONFIG_LIMIT_CUT, CONFIG_LIMIT_REFUSE };
+
 struct config_cluster {
     char name[CLUSTER_NAME_MAX + 1];
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
@@ -30,6 +32,8 @@ struct config_cluster {
     uint32_t budget;
     int interconnect;    /* enum interconnect_kind */
     int through;         /* enum config_through */
+    char plugin_login[CONFIG_PATH_SIZE]; /* "": its Slurm has no login here */
+    int plugin_limit;                    /* enum config_limit */
     char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
 };

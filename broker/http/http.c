@@ -5,6 +5,7 @@
 #include "broker/http/request/call.h"
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/mungecred.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/arrivals.h"
 #include "broker/http/listen/httpworker.h"
@@ -48,6 +49,7 @@ static void on_events(void *arg, uint64_t last_seq)
 struct http_change {
     const struct config *config;
     struct rights *rights;
+    struct pluginlogins *plugin_logins;
     struct tls *tls; /* NULL: none */
     struct launch_keys launch_keys;
 };
@@ -57,6 +59,7 @@ void http_change_discard(struct http_change *change)
     if (!change)
         return;
     rights_destroy(change->rights);
+    pluginlogins_destroy(change->plugin_logins);
     tls_drop(change->tls);
     launch_keys_wipe(&change->launch_keys);
     free(change);
@@ -67,9 +70,11 @@ struct http_change *http_change_read(const struct config *config, struct error *
     struct http_change *change = memory_zeroed(sizeof *change);
     change->config = config;
     change->rights = rights_create(config, err);
-    if (change->rights && config->tls_cert[0] != '\0')
+    if (change->rights)
+        change->plugin_logins = pluginlogins_read(config, err);
+    if (change->plugin_logins && config->tls_cert[0] != '\0')
         change->tls = tls_load(config, err);
-    if (change->rights && (change->tls || config->tls_cert[0] == '\0') &&
+    if (change->plugin_logins && (change->tls || config->tls_cert[0] == '\0') &&
         (config->launch_key_file[0] == '\0' ||
          launch_keys_read(&change->launch_keys, config->launch_key_file, false, err) == 0))
         return change;
@@ -80,10 +85,13 @@ struct http_change *http_change_read(const struct config *config, struct error *
 /* Ends the change, with what it replaces. */
 static void change_apply(struct http *http, struct http_change *change)
 {
-    struct http_change old = {
-        .rights = http->rights, .tls = http->tls, .launch_keys = http->launch_keys};
+    struct http_change old = {.rights = http->rights,
+                              .plugin_logins = http->plugin_logins,
+                              .tls = http->tls,
+                              .launch_keys = http->launch_keys};
     http->config = change->config;
     http->rights = change->rights;
+    http->plugin_logins = change->plugin_logins;
     http->tls = change->tls;
     http->launch_keys = change->launch_keys;
     http->generation++;
@@ -122,6 +130,7 @@ static void http_free(struct http *http)
     }
     metrics_text_drop(http->metrics_text);
     rights_destroy(http->rights);
+    pluginlogins_destroy(http->plugin_logins);
     tls_drop(http->tls);
     launch_keys_wipe(&http->launch_keys);
     if (http->heads_epoll > 0)

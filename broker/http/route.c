@@ -9,7 +9,7 @@ static const struct {
     enum method method;
 } words[] = {
     {"GET", METHOD_GET},   {"HEAD", METHOD_GET},      {"PUT", METHOD_PUT},
-    {"POST", METHOD_POST}, {"DELETE", METHOD_DELETE},
+    {"POST", METHOD_POST}, {"DELETE", METHOD_DELETE}, {"PATCH", METHOD_PATCH},
 };
 
 enum { WORDS = sizeof words / sizeof words[0] };

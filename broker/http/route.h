@@ -12,7 +12,13 @@ struct call;
 struct answer;
 
 /* Bits, so that a path's methods fit into one number (Allow). */
-enum method { METHOD_GET = 1, METHOD_PUT = 2, METHOD_POST = 4, METHOD_DELETE = 8 };
+enum method {
+    METHOD_GET = 1,
+    METHOD_PUT = 2,
+    METHOD_POST = 4,
+    METHOD_DELETE = 8,
+    METHOD_PATCH = 16
+};
 
 /* The bit of "GET", "PUT", …; HEAD is GET without its body; 0 for any other word. */
 int method_from_word(const char *word);
@@ -32,6 +38,7 @@ enum need {
     NEED_NODE,    /* as CLUSTER, or the node in the path, of this cluster */
     NEED_HOST,    /* admin, or the node in the path, of any cluster */
     NEED_ADMIN,
+    NEED_PLUGIN, /* the Slurm of one cluster: by its login, or its resource manager's certificate */
     NEED_BEARER, /* a token of a job; no other identity, whatever its role */
 };
 
@@ -48,6 +55,7 @@ struct route {
     size_t body_max;          /* bytes; 0: takes no body */
     bool changes;             /* refused while nothing can be saved */
     bool always;              /* answered in whatever role the broker is */
+    bool form;                /* its body is a form, not JSON */
     bool front;               /* of the listener that stands in front of the fabric manager */
 };
 

@@ -10,6 +10,7 @@ static const char *const list_query[] = {"cluster", "node",  "state", "uid",
                                          "silent",  "limit", "after", NULL};
 static const char *const events_query[] = {"after", "follow", NULL};
 
+#define PLUGIN_PATH "/fabric/collectives/jobs"
 #define JOB_PATH "/v1/clusters/{}/jobs/{}"
 
 const struct route routes[ROUTES] = {
@@ -58,4 +59,14 @@ const struct route routes[ROUTES] = {
      .render = join_render, .body_max = BODY_MAX, .front = true},
     {METHOD_DELETE, NEED_BEARER, "/fabric/collectives/multicasts/{}", .handle = leave_handle,
      .render = leave_render, .front = true},
+    {METHOD_POST, NEED_NOTHING, "/oauth2/token", .handle = plugin_token_handle,
+     .body_max = SMALL_BODY_MAX, .form = true, .front = true},
+    {METHOD_GET, NEED_PLUGIN, PLUGIN_PATH "/", .handle = plugin_list_handle, .front = true},
+    {METHOD_POST, NEED_PLUGIN, PLUGIN_PATH, .handle = plugin_reserve_handle,
+     .render = plugin_reserve_render, .body_max = SMALL_BODY_MAX, .changes = true, .front = true},
+    {METHOD_GET, NEED_PLUGIN, PLUGIN_PATH "/{}", .handle = plugin_job_handle, .front = true},
+    {METHOD_PATCH, NEED_PLUGIN, PLUGIN_PATH "/{}", .handle = plugin_step_handle,
+     .render = plugin_done_render, .body_max = SMALL_BODY_MAX, .changes = true, .front = true},
+    {METHOD_DELETE, NEED_PLUGIN, PLUGIN_PATH "/{}", .handle = plugin_release_handle,
+     .render = plugin_done_render, .changes = true, .front = true},
 };

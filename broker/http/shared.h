@@ -20,6 +20,7 @@ struct call;
 struct decoder;
 struct metrics_text;
 struct peer;
+struct pluginlogins;
 struct resolver;
 struct stream;
 struct tls;
@@ -45,8 +46,9 @@ struct http {
     const struct config *config; /* and what was read by it: */
     struct rights *rights;
     struct launch_keys launch_keys; /* none: documents are MUNGE credentials */
-    struct tls *tls;                /* NULL: TCP is loopback and not encrypted */
-    uint64_t generation;            /* of the rights: each reload is one */
+    struct pluginlogins *plugin_logins;
+    struct tls *tls;     /* NULL: TCP is loopback and not encrypted */
+    uint64_t generation; /* of the rights: each reload is one */
     struct listener listeners[LISTENERS];
     uint64_t spent_ns; /* on clients' connections, in this turn of the loop */
     struct decoder *decoder;

@@ -5,10 +5,10 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/api/bodies/bodies.h"
+#include "broker/http/api/jobkey.h"
 #include "broker/http/api/launch.h"
 #include "broker/http/auth/tokenproof.h"
 #include "core/interconnect/interconnect.h"
-#include "base/hex.h"
 #include "base/steppath.h"
 #include "tokens/keybytes.h"
 
@@ -54,17 +54,13 @@ void release_render(struct call *call, const struct answer *answer)
     writer_end_object(&call->out);
 }
 
-/* A key that no job has had: 128 bits, as the core draws nothing. */
-static int draw_key(char key[JOB_KEY_LENGTH + 1], struct problem *problem)
+/* 128 bits that no job has had, as the core draws nothing. */
+int jobkey_draw(char key[static JOB_KEY_LENGTH + 1], struct problem *problem)
 {
-    unsigned char bytes[JOB_KEY_LENGTH / 2];
     struct error err = {0};
-    if (keybytes_draw(bytes, sizeof bytes, &err) < 0)
-        return problem_set(problem, 503, "no-randomness", NULL, "no key for the job: %s", err.text);
-    hex_write(bytes, sizeof bytes, key);
-    key[JOB_KEY_LENGTH] = '\0';
-    explicit_bzero(bytes, sizeof bytes);
-    return 0;
+    if (keybytes_draw_digits(key, JOB_KEY_LENGTH, &err) == 0)
+        return 0;
+    return problem_set(problem, 503, "no-randomness", NULL, "no key for the job: %s", err.text);
 }
 
 /* PUT /v1/clusters/{cluster}/jobs/{job} */
@@ -76,7 +72,7 @@ int reserve_handle(struct call *call)
     char key[JOB_KEY_LENGTH + 1];
     if (job_path_read(call, &path) < 0 || !call_json(call) ||
         reserve_body_parse(call->json, request, &call->launch, &call->problem) < 0 ||
-        (call->launch.wanted && launch_possible(call) < 0) || draw_key(key, &call->problem) < 0)
+        (call->launch.wanted && launch_possible(call) < 0) || jobkey_draw(key, &call->problem) < 0)
         return -1;
     request->cluster = path.cluster;
     request->job = path.job;

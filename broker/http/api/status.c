@@ -48,11 +48,9 @@ int openapi_handle(struct call *call)
 
 static const char *proof_word(enum proof_kind kind)
 {
-    static const char *const words[] = {[PROOF_NONE] = "none",
-                                        [PROOF_SOCKET] = "socket",
-                                        [PROOF_CERTIFICATE] = "certificate",
-                                        [PROOF_MUNGE] = "munge",
-                                        [PROOF_BEARER] = "bearer"};
+    static const char *const words[] = {
+        [PROOF_NONE] = "none",   [PROOF_SOCKET] = "socket", [PROOF_CERTIFICATE] = "certificate",
+        [PROOF_MUNGE] = "munge", [PROOF_BEARER] = "bearer", [PROOF_PLUGIN] = "plugin"};
     return words[kind];
 }
 

@@ -3,6 +3,7 @@
 
 #include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/origin.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/auth/identity.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
@@ -17,17 +18,23 @@
 static int find_route(struct call *call, const char *method)
 {
     unsigned methods;
-    if (target_split(call->uri, &call->target, &call->problem) < 0)
-        return -1;
     const bool front = call->peer->listener->front;
+    char *uri = call->uri;
+    while (front && uri[0] == '/' && uri[1] == '/') /* Slurm and libfabric: fm_url ends with '/' */
+        uri++;
+    if (target_split(uri, &call->target, &call->problem) < 0)
+        return -1;
     call->route =
         route_match(routes, ROUTES, &call->target, front, method_from_word(method), &methods);
     if (call->route)
         return route_check_query(call->route, &call->target, &call->problem);
+    if (!methods && front) /* not 404: Slurm takes that for an answer, and its controller ends */
+        return problem_set(&call->problem, 400, "no-such-path", NULL,
+                           "unknown path: the address of [front] listen has those of the fabric "
+                           "manager's collectives only, right below fm_url");
     if (!methods)
-        return problem_set(&call->problem, 404, "no-such-path", NULL, "unknown path; %s",
-                           front ? "the address of [front] listen has those of jobs only"
-                                 : "GET /openapi.json lists all paths");
+        return problem_set(&call->problem, 404, "no-such-path", NULL,
+                           "unknown path; GET /openapi.json lists all paths");
     methods_format(call->allow, sizeof call->allow, methods);
     return problem_set(&call->problem, 405, "method-not-allowed", NULL,
                        "%.16s is not allowed on this path; allowed: %s", method, call->allow);
@@ -168,13 +175,43 @@ static int judge_token(struct call *call, const char *shown)
 
 const struct identity *gate_refresh(struct call *call)
 {
-    if (call->identity.proof.kind == PROOF_BEARER)
+    if (call->identity.proof.kind == PROOF_BEARER || call->identity.proof.kind == PROOF_PLUGIN)
         return &call->identity; /* no rights of the site's are in it */
     if (call->identity.proof.kind == PROOF_MUNGE)
         call->identity = rights_judge(call->http->rights, &call->identity.proof);
     else
         call->identity = *peer_identity(call->peer);
     return &call->identity;
+}
+
+/* A certificate of a cluster's resource manager counts alone: Slurm shows a password besides. */
+static int find_plugin(struct call *call, const char *authorization)
+{
+    const struct pluginlogins *logins = call->http->plugin_logins;
+    struct authorization shown;
+    const char *cluster = NULL;
+    gate_refresh(call);
+    if (peer_fault(call->peer))
+        return refuse_certificate(call);
+    if (!authorization || rights_only_cluster(call->http->rights, &call->identity))
+        return 0;
+    if (authorization_read(authorization, &shown, &call->problem) < 0)
+        return -1;
+    if (shown.scheme == AUTHORIZATION_BASIC)
+        cluster = pluginlogins_basic(logins, shown.shown);
+    else if (shown.scheme == AUTHORIZATION_BEARER)
+        cluster =
+            pluginlogins_token(logins, secret_of(shown.shown), engine_now_ms(call->http->engine));
+    if (!cluster)
+        return problem_set(
+            &call->problem, 401, "login-refused", "Authorization",
+            "the login is none of a cluster here: Slurm's fm_authdir and "
+            "plugin_login in mcastd.conf must have the same (an access token that "
+            "was given before the broker's start, or an hour ago, is asked for anew)");
+    const struct proof proof = {.kind = PROOF_PLUGIN, .cluster = cluster};
+    call->identity = rights_judge(call->http->rights, &proof);
+    peer_settle(call->peer, &call->identity);
+    return 0;
 }
 
 /* What is shown with the request counts, and else what the connection shows. payload: NULL: it is
@@ -185,12 +222,18 @@ static int find_identity(struct call *call, const char *payload)
     struct authorization shown;
     if (!permit_looks(call->route->need, call->http->config->metrics_anonymous))
         return 0;
+    if (call->route->need == NEED_PLUGIN)
+        return find_plugin(call, authorization);
     if (!authorization) {
         gate_refresh(call);
         return peer_fault(call->peer) ? refuse_certificate(call) : 0;
     }
     if (authorization_read(authorization, &shown, &call->problem) < 0)
         return -1;
+    if (shown.scheme == AUTHORIZATION_BASIC)
+        return problem_set(&call->problem, 401, "unknown-scheme", "Authorization",
+                           "the scheme of Authorization is not supported here; use Munge or "
+                           "Bearer");
     if (shown.scheme == AUTHORIZATION_BEARER)
         return judge_token(call, shown.shown);
     return payload ? ask_munged(call, shown.shown, payload) : 0;
@@ -223,6 +266,11 @@ static int check_identity(struct call *call)
                            http->tls && tls_authorities(http->tls) ? "a client certificate, " : "",
                            http->config->munge_socket[0] != '\0' ? "a MUNGE credential, " : "",
                            http->config->socket);
+    if (lacks == PERMIT_NO_LOGIN)
+        return problem_set(&call->problem, 401, "no-login", "Authorization",
+                           "%s: a user and a password, or an access token (plugin_login in "
+                           "mcastd.conf)",
+                           lacks);
     if (lacks == PERMIT_NO_TOKEN)
         return problem_set(&call->problem, 401, "no-token", "Authorization",
                            "%s: send it with \"Authorization: Bearer TOKEN\"", lacks);
@@ -268,7 +316,7 @@ static int check_role(struct call *call)
 static int check_type(struct call *call)
 {
     static const char json[] = "application/json";
-    if (!call->route->body_max)
+    if (!call->route->body_max || call->route->form)
         return 0;
     const char *type = call_header(call, MHD_HTTP_HEADER_CONTENT_TYPE);
     if (!type || (!strncasecmp(type, json, sizeof json - 1) &&

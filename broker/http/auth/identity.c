@@ -161,6 +161,9 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
         else
             identity.clusters |= UINT64_C(1) << grant->cluster;
     }
+    for (size_t i = 0; proof->kind == PROOF_PLUGIN && rights_cluster(rights, i); i++)
+        if (!strcmp(rights_cluster(rights, i), proof->cluster))
+            identity.clusters |= UINT64_C(1) << i;
     if (proof->kind == PROOF_CERTIFICATE || (proof->kind == PROOF_MUNGE && proof->uid == 0))
         judge_nodes(rights, &identity);
     return identity;
@@ -227,6 +230,7 @@ bool permit_looks(enum need need, bool anonymous)
 
 const char PERMIT_NO_IDENTITY[] = "authentication required";
 const char PERMIT_NO_TOKEN[] = "a token of a job is required";
+const char PERMIT_NO_LOGIN[] = "the login of a cluster's Slurm is required";
 
 const char *permit_lacks(const struct rights *rights, const struct identity *identity,
                          enum need need, const char *cluster, const char *node, bool anonymous)
@@ -237,6 +241,13 @@ const char *permit_lacks(const struct rights *rights, const struct identity *ide
         return NULL;
     if (need == NEED_BEARER)
         return proof == PROOF_BEARER ? NULL : PERMIT_NO_TOKEN;
+    if (need == NEED_PLUGIN && rights_only_cluster(rights, identity))
+        return NULL;
+    if (need == NEED_PLUGIN)
+        return proof == PROOF_NONE
+                   ? PERMIT_NO_LOGIN
+                   : "only the Slurm of one cluster may, by its login (plugin_login) "
+                     "or by a certificate of its 'users'";
     if (proof == PROOF_NONE || proof == PROOF_BEARER)
         return PERMIT_NO_IDENTITY;
     if (need == NEED_METRICS && identity->metrics)
@@ -311,6 +322,9 @@ const char *identity_format(const struct proof *proof, char *out, size_t size)
         break;
     case PROOF_BEARER:
         tokenproof_format(proof->token, out, size);
+        break;
+    case PROOF_PLUGIN:
+        snprintf(out, size, "the Slurm of cluster %s by its login", proof->cluster);
         break;
     case PROOF_NONE:
         snprintf(out, size, "nobody");

@@ -23,6 +23,7 @@ enum proof_kind {
     PROOF_CERTIFICATE, /* one of tls_client_ca's authorities names the holder of the key */
     PROOF_MUNGE,       /* a munged with our key named the uid that asked it */
     PROOF_BEARER,      /* a token of a job: acts for this job only */
+    PROOF_PLUGIN,      /* the login of a cluster's Slurm (pluginlogin.h) */
 };
 
 /* What a peer has proved. No right follows from it but by rights_judge. */
@@ -31,6 +32,7 @@ struct proof {
     uint32_t uid;                   /* SOCKET, MUNGE */
     struct in_addr origin;          /* MUNGE: the host on which the credential was made */
     const struct tokenproof *token; /* BEARER; borrowed */
+    const char *cluster;            /* PLUGIN: whose login it is; borrowed from the configuration */
     const char *const *names; /* CERTIFICATE: subject's CN, then DNS names; MUNGE: the node's of
                                  which it is root (origin.h). NULL-terminated and borrowed; or NULL
                                */
@@ -92,11 +94,11 @@ bool proof_is_user(const struct proof *proof, uint32_t uid);
 bool permit_looks(enum need need, bool anonymous);
 
 /* NULL: the peer may make the call. Else who may, for a 403: "only an admin may; see ..."; or one
- * of these two, for a 401: it has no identity, or no token of a job. cluster, node: of the path,
- * where the need is about them; else "". */
+ * of these, for a 401: it has no identity, no token of a job, no login of a cluster's Slurm.
+ * cluster, node: of the path, where the need is about them; else "". */
 const char *permit_lacks(const struct rights *rights, const struct identity *identity,
                          enum need need, const char *cluster, const char *node, bool anonymous);
-extern const char PERMIT_NO_IDENTITY[], PERMIT_NO_TOKEN[];
+extern const char PERMIT_NO_IDENTITY[], PERMIT_NO_TOKEN[], PERMIT_NO_LOGIN[];
 
 /* How much of a reservation the peer may see. */
 enum job_sight {

@@ -18,9 +18,12 @@ int authorization_read(const char *value, struct authorization *out, struct prob
     size_t length = strcspn(value, " \t");
     const char *shown = value + length + strspn(value + length, " \t");
     bool munge = scheme_is(value, length, "Munge"), bearer = scheme_is(value, length, "Bearer");
-    *out = (struct authorization){.scheme = munge ? AUTHORIZATION_MUNGE : AUTHORIZATION_BEARER,
+    bool basic = scheme_is(value, length, "Basic");
+    *out = (struct authorization){.scheme = munge   ? AUTHORIZATION_MUNGE
+                                            : basic ? AUTHORIZATION_BASIC
+                                                    : AUTHORIZATION_BEARER,
                                   .shown = shown};
-    if ((munge || bearer) && *shown)
+    if ((munge || bearer || basic) && *shown)
         return 0;
     if (munge)
         return problem_set(problem, 401, "munge-invalid", "Authorization",

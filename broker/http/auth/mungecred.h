@@ -13,11 +13,12 @@
  * request line, so that it cannot be used for another request. munged accepts it once, on this
  * host, within its lifetime. */
 
-enum authorization_scheme { AUTHORIZATION_MUNGE, AUTHORIZATION_BEARER };
+enum authorization_scheme { AUTHORIZATION_MUNGE, AUTHORIZATION_BEARER, AUTHORIZATION_BASIC };
 
 struct authorization {
     enum authorization_scheme scheme;
-    const char *shown; /* the MUNGE credential, or the token; borrowed, never "" */
+    const char *shown; /* the MUNGE credential, the token, or user and password in base64;
+                          borrowed, never "" */
 };
 
 /* Reads the header Authorization, such as "Munge CREDENTIAL" or "Bearer TOKEN" (RFC 6750). 0, or -1

@@ -172,6 +172,8 @@ static struct MHD_Response *response_create(struct call *call)
 /* How a refused client can authenticate (RFC 9110, 11.6.1). */
 static const char *challenge(const struct call *call)
 {
+    if (call->route && call->route->need == NEED_PLUGIN)
+        return "Basic realm=\"mcastd\"";
     if (call->route && call->route->need == NEED_BEARER)
         return "Bearer realm=\"mcastd\"";
     return call->http->config->munge_socket[0] != '\0' ? "Munge realm=\"mcastd\""
