@@ -285,7 +285,7 @@ static void give_up(struct core *core, struct reservation *r, struct relayed *on
 static bool stays_unfit(const struct relay *relay, const struct relayed *one)
 {
     const struct relayed *leave = relayed_find_leave(relay, one->tree);
-    return relayed_waits_for_room(relay, one) && !one->refused && (!leave || leave->refused);
+    return one->unfit && !one->refused && (!leave || leave->refused);
 }
 
 static void look_at(struct core *core, struct reservation *r, struct relayed *one)
@@ -298,6 +298,7 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
         return;
     if (one->made && !relay_find_tree(r->relay, one->tree)) /* with its step, by a cleanup */
         make_again(core, one);
+    one->unfit = one->unfit && relay_find_tree(r->relay, one->tree);
     if (none)
         relayed_end(core, r, one);
     else if (one->refused && one->waiters)
@@ -317,8 +318,8 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
 static bool is_ready(const struct core *core, const struct reservation *r,
                      const struct relayed *one)
 {
-    return one->op.call == 0 && !one->made && !one->refused && one->retry_ms <= core->now_ms &&
-           !relayed_waits_for_room(r->relay, one) && r->hwcoll == HWCOLL_RESERVED &&
+    return one->op.call == 0 && !one->made && !one->refused && !one->unfit &&
+           one->retry_ms <= core->now_ms && r->hwcoll == HWCOLL_RESERVED &&
            core->link.state == LINK_UP;
 }
 
@@ -390,6 +391,8 @@ static void add_tree(struct core *core, struct reservation *r, struct relayed *o
     struct relayed *leave = relayed_find_leave(r->relay, id);
     if (leave && leave->op.call == 0) /* the number is another tree's now */
         left(core, r, leave);
+    for (struct relayed *other = r->relay->requests; other; other = other->next)
+        other->unfit = other->unfit && other->tree != id;
     relay_add_tree(r->relay, id, one->step);
     one->tree = id;
 }
@@ -399,17 +402,17 @@ static void joined(struct core *core, struct reservation *r, struct relayed *one
 {
     add_tree(core, r, one, tree->id);
     one->made = true;
-    one->unfit = false;
     (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
     one->give_up_ms = core->now_ms + UNUSED_MS;
 }
 
-static void retry(struct core *core, struct reservation *r, struct relayed *one, const char *words)
+static void retry(struct core *core, struct reservation *r, struct relayed *one, int64_t wait_ms,
+                  const char *words)
 {
+    assert(wait_ms > 0);
     core_discard(core, one->op.words);
     one->op.words = memory_text(words);
-    const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
-    one->retry_ms = core->now_ms + (unhurried ? core_retry_wait(one->tries) : RETRY_MS);
+    one->retry_ms = core->now_ms + wait_ms;
     if ((one->tries & (one->tries + 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s, try %u: %s -> again",
                       fmcall_kind_word(one->kind), one->step, one->tries + 1, words);
@@ -441,12 +444,13 @@ static bool names_nic(const char *body, const char *root)
 }
 
 /* There is a tree, and libfabric would crash at its root, or not take it and not delete it either.
- * It goes, before another one is asked for. */
+ * It goes, before another one is asked for; without hurry, as the next one may be of the same kind.
+ */
 static void made_unfit(struct core *core, struct reservation *r, struct relayed *one,
                        const struct fmcall_tree *tree)
 {
     assert(one->kind == FMCALL_JOIN && !one->made);
-    retry(core, r, one,
+    retry(core, r, one, core_retry_wait(one->tries),
           "the root of the tree that it made is none of the NICs that it was to join");
     if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */
         return;
@@ -482,7 +486,8 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
         refuse(core, r, one, event->u.call.status, words);
     } else {
-        retry(core, r, one, words);
+        const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
+        retry(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
     }
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
 }

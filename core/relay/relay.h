@@ -40,7 +40,7 @@ struct relayed {
     int64_t retry_ms;       /* not before then */
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
-    bool unfit;             /* … the last one was one that libfabric does not take, */
+    bool unfit;             /* … there is one that libfabric does not take, and it is to go, */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
     bool refused;           /* it will not be done, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */
@@ -94,8 +94,6 @@ void relayed_end(struct core *core, struct reservation *reservation, struct rela
  * another's: two communicators of the same nodes ask for the same. */
 struct relayed *relayed_find_again(const struct relay *relay, const char *step, const char *body);
 struct relayed *relayed_find_leave(const struct relay *relay, uint16_t tree);
-/* A tree that it got, and cannot use, is still there. */
-bool relayed_waits_for_room(const struct relay *relay, const struct relayed *one);
 /* How many will have a tree besides those that are known. */
 uint32_t relayed_joins(const struct relay *relay);
 /* For one more, with a body of so many bytes. Whatever others ask for, a job has room for a join of

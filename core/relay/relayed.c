@@ -67,17 +67,11 @@ struct relayed *relayed_find_leave(const struct relay *relay, uint16_t tree)
     return one;
 }
 
-bool relayed_waits_for_room(const struct relay *relay, const struct relayed *one)
-{
-    return one->kind == FMCALL_JOIN && one->unfit && relay_find_tree(relay, one->tree);
-}
-
 uint32_t relayed_joins(const struct relay *relay)
 {
     uint32_t count = 0;
     for (const struct relayed *one = relay->requests; one; one = one->next)
-        count += one->kind == FMCALL_JOIN && !one->made && !one->refused &&
-                 !relayed_waits_for_room(relay, one);
+        count += one->kind == FMCALL_JOIN && !one->made && !one->refused && !one->unfit;
     return count;
 }
 

@@ -264,7 +264,7 @@ mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
-    [[!relayed_waits_for_room(r->relay, one) && r->hwcoll]] [[r->hwcoll]] 1900)
+    [[!one->refused && !one->unfit &&]] [[!one->refused &&]] 1900)
 mcast_mistake(learned-before-it-settles 1000 core/relay/trees.c
     [[ || sent_ms <= relay->settles_ms)]] [[)]])
 mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
