@@ -240,17 +240,17 @@ mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
 # Of relayed jobs (B9); what core/relay really had comes last.
 mcast_mistake(tree-for-two 100 core/relay/join.c
     [[free(w);
-    end_request(core, r, one);]] [[free(w);]])
+    relayed_end(core, r, one);]] [[free(w);]])
 mcast_mistake(join-is-never-given-up 300 core/relay/join.c
     [[        give_up(core, r, one);]] [[        one->give_up_ms += 60000;]])
 mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
-    [[        delete_unused(core, r, one);]] [[        end_request(core, r, one);]])
+    [[        delete_unused(core, r, one);]] [[        relayed_end(core, r, one);]])
 mcast_mistake(join-with-the-key 100 core/relay/join.c
     [[about.token = r->token;]] [[about.token = r->key;]])
 mcast_mistake(joining-step-is-empty 100 core/relay/trees.c
     [[!relay->complete || relay_is_joining(r, step, below))]] [[!relay->complete)]])
 mcast_mistake(trees-are-not-counted 100 core/relay/join.c
-    [[relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)]] [[false)]])
+    [[relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)]] [[false)]])
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
@@ -264,7 +264,7 @@ mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
-    [[!waits_for_room(r->relay, one) && r->hwcoll]] [[r->hwcoll]] 1900)
+    [[!one->refused && !one->unfit &&]] [[!one->refused &&]] 1900)
 mcast_mistake(learned-before-it-settles 1000 core/relay/trees.c
     [[ || sent_ms <= relay->settles_ms)]] [[)]])
 mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
