@@ -458,7 +458,8 @@ void core_finish_reserve(struct core *core, struct reservation *r, enum hwcoll_s
     (void)core_save(core, &rec);
     r->op->retry_ms = 0;
     r->op->tries = 0;
-    core_publish(core, core_outcome_event(hwcoll), r, reason, 0);
+    core_publish(core, core_outcome_event(hwcoll), r, reason,
+                 side == FM_SIDE_MAYBE ? PROOF_UNANSWERED : 0);
     answer_waiters(core, r);
     if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
         end_refused(core, r);

@@ -27,6 +27,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     /* What was never asked for needs no release. */
     if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
+    if (r->hwcoll == HWCOLL_WANTED && rec.fm_side == FM_SIDE_MAYBE)
+        proof = PROOF_UNANSWERED;
     rec.state = JOB_RELEASING;
     if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
         rec.hwcoll = HWCOLL_RELEASED;
