@@ -182,7 +182,7 @@ static uint64_t released_proof(const struct core *core, const struct reservation
 
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
-    assert(stray->over || stray->late || stray->claimed);
+    assert(stray->name);
     if (cluster->jobpoll.called && cluster->jobpoll.seen_ms <= stray->first_ms) {
         jobpoll_soon(core, cluster); /* which may name its job */
         return false;
@@ -257,7 +257,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
 static bool judge_late(struct core *core, struct cluster *cluster, const char *job,
                        struct reservation *r, const struct stray *stray)
 {
-    assert(stray->late && !stray->claimed);
+    assert(!stray->claimed);
     bool runs = r && r->state == JOB_ACTIVE;
     if (core->facts.suspect || alarm_on(core, ALARM_MASS_LOSS, NULL) ||
         alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) ||
@@ -306,16 +306,17 @@ static bool judge_stray(void *arg, const struct stray *stray)
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
     bool over = stray->claimed || stray->over;
+    bool late = stray->late || core_unanswered(core, cluster_name, job);
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
     if (!r && !core->founded) {
         adopt_stray(core, cluster_name, job);
         return false;
     }
     if (!again) { /* what is seen for the first time ends no alarm either */
-        cluster->contested += !over && !stray->late;
+        cluster->contested += !over && !late;
         return true;
     }
-    if (stray->late && !stray->claimed)
+    if (late && !stray->claimed)
         return judge_late(core, cluster, job, r, stray);
     if (over && (!r || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))

@@ -94,7 +94,7 @@ mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
 mcast_mistake(crash-leaves-nothing-open 500 core/core.c
-    [[op->unsure = true;
+    [[core_note_unanswered(core, r);
         op->reserve_settles_ms = settles;]]
     [[op->unsure = false;]])
 mcast_mistake(match-by-prefix 50 core/apply.c

@@ -470,6 +470,9 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
         return;
     }
     e->event_hwcoll = e->saved_hwcoll;
+    if (event->kind == EVENT_ADOPTED && event->detail &&
+        strcmp(event->detail, "reserved late") == 0 && !sim->wire.too_late && !sim->rewind.done)
+        sim_fail(sim, "F21", "number %llu was forgotten, and found by a list", n(event->number));
     if (event->kind == EVENT_LOST)
         lost_saved(sim, e, batch);
 }
