@@ -61,6 +61,7 @@ void core_note_unanswered(struct core *core, struct reservation *r)
     r->op->unsure = true;
     tombstones_put(&core->unanswered, r->cluster, r->job, TOMBSTONE_UNANSWERED,
                    core->now_ms + UNANSWERED_REMEMBERED_MS);
+    link_list_unanswered(core);
 }
 
 bool core_unanswered(const struct core *core, const char *cluster, const char *job)

@@ -456,6 +456,15 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     fabric_is_alien_of(sim, e->job);
 }
 
+/* Something under a name of ours that the core cannot but find: acted on too late, another's, back
+ * again, or told not to be there. */
+static bool may_come_late(const struct sim *sim)
+{
+    const uint64_t *happened = sim->faults.happened;
+    return sim->wire.too_late || sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
+           happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] || happened[FAULT_GATEWAY];
+}
+
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
 {
     struct entry *e = find(&sim->model, event->number);
@@ -471,7 +480,7 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
     }
     e->event_hwcoll = e->saved_hwcoll;
     if (event->kind == EVENT_ADOPTED && event->detail &&
-        strcmp(event->detail, "reserved late") == 0 && !sim->wire.too_late && !sim->rewind.done)
+        strcmp(event->detail, "reserved late") == 0 && !may_come_late(sim))
         sim_fail(sim, "F21", "number %llu was forgotten, and found by a list", n(event->number));
     if (event->kind == EVENT_LOST)
         lost_saved(sim, e, batch);
