@@ -121,7 +121,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         core_act(core, r);
         return;
     case FM_EXISTS:
-        if (!r->op->unsure) {
+        if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);
             return;
         }

@@ -185,7 +185,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
     [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
-    [[if (!r->op->unsure) {
+    [[if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
@@ -310,6 +310,8 @@ mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
     int64_t latest]])
 
+mcast_mistake(late-reserve-is-anothers 300 core/act.c
+    [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]])
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])

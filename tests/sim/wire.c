@@ -127,7 +127,8 @@ static void token_trouble(struct sim *sim, struct rng *rng, struct journey *j)
         j->forced = FM_REFUSED;
 }
 
-/* What comes of it is of no number. */
+/* What comes of it is of no number. Where lists are made at need only, one whose pages shift can lack
+ * it, and no other comes. */
 static void may_be_too_late(struct sim *sim, struct wire_call *call, struct journey *j)
 {
     int64_t timeout = sim->config.call_timeout_ms;
@@ -135,7 +136,8 @@ static void may_be_too_late(struct sim *sim, struct wire_call *call, struct jour
     rng_init_for(&rng, sim->profile.seed, "too late", (int64_t)call->id << 20 ^ sim->now_ms);
     int64_t act_ms = rng_between(&rng, 2 * timeout + 1, TOO_LATE_FACTOR * timeout);
     bool late = j->forced == FM_TIMEOUT && j->act_ms != INT64_MAX && j->act_ms >= timeout;
-    if (!late || !rng_chance(&rng, TOO_LATE_CHANCE))
+    bool found = sim->config.relist_ms > 0 || !fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
+    if (!late || !found || !rng_chance(&rng, TOO_LATE_CHANCE))
         return;
     j->act_ms = act_ms;
     call->too_late = true;
@@ -210,6 +212,7 @@ void wire_late(struct sim *sim, const struct word *word, int64_t pause_ms)
     }
     call->number = 0;
     call->in_hand = call->ended = true;
+    sim->wire.too_late = true;
     call->references = 1;
     pause_ms += sim->profile.net_ms;
     call->act_ms = sim->now_ms + pause_ms;
