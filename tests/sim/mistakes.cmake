@@ -82,7 +82,7 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
-    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]])
+    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 1500)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c

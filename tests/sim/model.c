@@ -456,12 +456,12 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     fabric_is_alien_of(sim, e->job);
 }
 
-/* Something under a name of ours that the core cannot but find: acted on too late, another's, back
- * again, or told not to be there. */
-static bool may_come_late(const struct sim *sim)
+/* Something may be under a name of ours that the core has not made, or that it was told is not
+ * there. */
+static bool may_be_anothers(const struct sim *sim)
 {
     const uint64_t *happened = sim->faults.happened;
-    return sim->wire.too_late || sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
+    return sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
            happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] || happened[FAULT_GATEWAY];
 }
 
@@ -471,6 +471,11 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
     sim->result.events[event->kind]++;
     sim_trace(sim, "broker: event %llu %s, number %llu", n(event->seq),
               event_kind_word(event->kind), n(event->number));
+    /* Of what was reserved late a start that comes before it knows by the ledger only. */
+    if (event->kind == EVENT_ADOPTED && event->detail &&
+        strcmp(event->detail, "found at the fabric manager") == 0 && !may_be_anothers(sim) &&
+        sim->edge.process == 1)
+        sim_fail(sim, "F21", "number %llu is taken for another's, and is ours", n(event->number));
     if (event->number == 0)
         return;
     if (!e) {
@@ -480,7 +485,7 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
     }
     e->event_hwcoll = e->saved_hwcoll;
     if (event->kind == EVENT_ADOPTED && event->detail &&
-        strcmp(event->detail, "reserved late") == 0 && !may_come_late(sim))
+        strcmp(event->detail, "reserved late") == 0 && !sim->wire.too_late && !may_be_anothers(sim))
         sim_fail(sim, "F21", "number %llu was forgotten, and found by a list", n(event->number));
     if (event->kind == EVENT_LOST)
         lost_saved(sim, e, batch);

@@ -127,8 +127,8 @@ static void token_trouble(struct sim *sim, struct rng *rng, struct journey *j)
         j->forced = FM_REFUSED;
 }
 
-/* What comes of it is of no number. Where lists are made at need only, one whose pages shift can lack
- * it, and no other comes. */
+/* What comes of it is of no number. Where lists are made at need only, one whose pages shift can
+ * lack it, and no other comes. */
 static void may_be_too_late(struct sim *sim, struct wire_call *call, struct journey *j)
 {
     int64_t timeout = sim->config.call_timeout_ms;

@@ -63,9 +63,9 @@ struct wire {
     struct wire_call *calls; /* not yet over on both sides */
     struct wire_list *lists;
     bool too_late; /* a RESERVE was acted on so late, ever */
-    bool login;  /* one is under way */
-    bool lacked; /* the last whole list has left out what is there; */
-    bool lacks;  /* … and in this step the next one ends, which has, too */
+    bool login;    /* one is under way */
+    bool lacked;   /* the last whole list has left out what is there; */
+    bool lacks;    /* … and in this step the next one ends, which has, too */
     struct rng rng;
 };
 

@@ -160,5 +160,5 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
           cmocka_unit_test(listing__deletes_what_was_reserved_late),
-        cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
+          cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))
