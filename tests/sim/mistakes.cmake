@@ -82,7 +82,7 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
-    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]])
+    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 1500)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
@@ -94,7 +94,7 @@ mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
 mcast_mistake(crash-leaves-nothing-open 500 core/core.c
-    [[op->unsure = true;
+    [[core_note_unanswered(core, r);
         op->reserve_settles_ms = settles;]]
     [[op->unsure = false;]])
 mcast_mistake(match-by-prefix 50 core/apply.c
@@ -185,7 +185,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
     [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
-    [[if (!r->op->unsure) {
+    [[if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
@@ -310,6 +310,8 @@ mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
     int64_t latest]])
 
+mcast_mistake(late-reserve-is-anothers 300 core/act.c
+    [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]])
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])
