@@ -89,7 +89,7 @@ mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
     [[if (outcome == FM_OK || outcome == FM_GONE || outcome == FM_TIMEOUT) {
-        core_released_at_fm]])
+        core_released_at_fm]] 300)
 mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
@@ -136,7 +136,7 @@ mcast_mistake(old-report-counts 100 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 1400)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
-    [[return nodes_clean(r->reported) >= r->node_count;]] 700)
+    [[return nodes_clean(r->reported) >= r->node_count;]] 1000)
 mcast_mistake(one-scope-is-enough 300 core/requests/cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
