@@ -272,7 +272,7 @@ mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
     [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
 mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 2200)
+    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 11100)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
