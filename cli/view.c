@@ -142,6 +142,15 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
     free(waiting);
 }
 
+static void add_origin(struct table *table, const char *origin)
+{
+    const bool plugin = strcmp(origin, "plugin") == 0, claimed = strcmp(origin, "claimed") == 0;
+    table_pair(table, "Made by", "%s",
+               plugin    ? "Slurm's own plugin (owner, nodes and VNIs are not known)"
+               : claimed ? "found at the fabric manager, a leftover of this cluster"
+                         : "found at the fabric manager, perhaps another broker's");
+}
+
 int view_reservation(const struct mcast_reservation *reservation, const struct call *call,
                      unsigned flags)
 {
@@ -152,6 +161,8 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     table_pair(table, "Job", "%s/%s", reservation->cluster, reservation->job);
     table_pair(table, "Number", "%llu", (unsigned long long)reservation->number);
     table_pair(table, "State", "%s", reservation->state);
+    if (reservation->origin)
+        add_origin(table, reservation->origin);
     view_uid(reservation, text, sizeof text);
     table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);

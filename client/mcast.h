@@ -275,6 +275,8 @@ struct mcast_reservation {
     uint32_t hwcoll_trees;          /* each uses one of its addresses */
     const char *const *hwcoll_tree_steps; /* that have them, ended by NULL; none: not told, or more
                                              than a few; NULL: see hwcoll_trees_known */
+    const char *origin; /* "plugin": Slurm's own plugin made it; "found", "claimed": it was found at
+                           the fabric manager; NULL: a resource manager or its hooks */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with

@@ -56,6 +56,12 @@ const char *job_state_word(int state)
     return or_unknown(WORD(job_states, state));
 }
 
+const char *reservation_origin_word(int origin)
+{
+    static const char *const origins[] = {"job", "found", "claimed", "plugin"};
+    return or_unknown(WORD(origins, origin));
+}
+
 const char *hwcoll_state_word(int state)
 {
     return or_unknown(WORD(hwcoll_states, state));

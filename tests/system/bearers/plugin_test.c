@@ -160,6 +160,21 @@ static bool is_listed(const struct site *site, const char *login, const char *na
 
 /* ---- */
 
+/* As an administrator sees it. */
+static void shows_who_made_it(const struct site *site)
+{
+    struct answer answer;
+    struct line *line = line_open(testbed_socket(site->testbed), 0);
+    assert_int_equal(line_request(line, "GET", "/v1/clusters/elcap/jobs/17", NULL, NULL), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 200);
+    assert_string_equal(answer_text(&answer, "origin"), "plugin");
+    assert_null(json_object_get(answer.json, "uid"));
+    assert_int_equal(answer_number(&answer, "hwcoll.addresses"), 4);
+    answer_release(&answer);
+    line_close(line);
+}
+
 static void job__lives_as_with_the_fabric_manager(void **state)
 {
     const struct site *site = *state;
@@ -170,6 +185,7 @@ static void job__lives_as_with_the_fabric_manager(void **state)
     assert_int_equal(begin_step(site, ELCAP, "elcap-17", again), 200);
     assert_string_equal(again, token);
     assert_true(is_listed(site, ELCAP, "elcap-17"));
+    shows_who_made_it(site);
     assert_int_equal(join(site, token, "17", 1), 200);
     assert_int_equal(
         ask(site, "PATCH", JOBS "/elcap-17", ELCAP, "{ \"jobSteps\": { \"0\": null } }", &answer) /

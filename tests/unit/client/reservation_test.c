@@ -55,7 +55,7 @@ static void reservation__has_an_interconnect(void **state)
     static const char omnipath[] =
         "{\"cluster\":\"elcap\",\"job\":\"1\",\"number\":1,\"state\":\"active\","
         "\"interconnect\":\"omnipath\",\"tasks_per_node\":8,\"cpus_per_task\":4,"
-        "\"partition_key\":\"0x8001\",\"vnis\":[],\"env\":{"
+        "\"partition_key\":\"0x8001\",\"origin\":\"plugin\",\"vnis\":[],\"env\":{"
         "\"FI_OPX_UUID\":\"00112233445566778899aabbccddeeff\","
         "\"FI_PSM3_UUID\":\"00112233-4455-6677-8899-aabbccddeeff\",\"PSM3_PKEY\":\"0x8001\","
         "\"FI_PROVIDER_PATH\":\"/tmp\",\"PSM3_PKEY;id\":\"1\"}}";
@@ -70,6 +70,7 @@ static void reservation__has_an_interconnect(void **state)
     assert_int_equal(r->tasks_per_node, 8);
     assert_int_equal(r->cpus_per_task, 4);
     assert_string_equal(r->partition_key, "0x8001");
+    assert_string_equal(r->origin, "plugin");
     assert_int_equal(r->env_count, 3); /* what could harm a shell is left out */
     assert_true(r->env[0].secret);
     assert_true(r->env[1].secret);
@@ -79,6 +80,7 @@ static void reservation__has_an_interconnect(void **state)
     assert_string_equal(r->interconnect, "slingshot");
     assert_int_equal(r->tasks_per_node, 0);
     assert_null(r->partition_key);
+    assert_null(r->origin);
     mcast_reservation_free(r);
 }
 
