@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 /* × tombstone_ms: for how long a second release is told "gone". */
-enum { GONE_REMEMBERED_FACTOR = 20 };
+enum { GONE_REMEMBERED_FACTOR = 20, UNANSWERED_REMEMBERED_MS = 3600 * 1000 };
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -53,6 +53,20 @@ static int64_t name_rests_until(const struct reservation *r)
             until = o->op->release_settles_ms;
     }
     return until;
+}
+
+void core_note_unanswered(struct core *core, struct reservation *r)
+{
+    assert(reservation_valid(r) && r->op);
+    r->op->unsure = true;
+    tombstones_put(&core->unanswered, r->cluster, r->job, TOMBSTONE_UNANSWERED,
+                   core->now_ms + UNANSWERED_REMEMBERED_MS);
+    link_list_unanswered(core);
+}
+
+bool core_unanswered(const struct core *core, const char *cluster, const char *job)
+{
+    return tombstones_get(&core->unanswered, cluster, job, core->now_ms) != TOMBSTONE_NONE;
 }
 
 /* The one place that says which call a reservation wants now, whatever happened before. */
@@ -458,7 +472,8 @@ void core_finish_reserve(struct core *core, struct reservation *r, enum hwcoll_s
     (void)core_save(core, &rec);
     r->op->retry_ms = 0;
     r->op->tries = 0;
-    core_publish(core, core_outcome_event(hwcoll), r, reason, 0);
+    core_publish(core, core_outcome_event(hwcoll), r, reason,
+                 core_unanswered(core, r->cluster, r->job) ? PROOF_UNANSWERED : 0);
     answer_waiters(core, r);
     if (r->wish == WISH_REQUIRED && hwcoll != HWCOLL_RESERVED)
         end_refused(core, r);

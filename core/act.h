@@ -9,6 +9,11 @@
 void core_act(struct core *core, struct reservation *reservation);
 /* All lives of a job: what one of them waited for may have come. */
 void core_act_on_lives(struct core *core, const char *cluster, const char *job);
+
+/* No answer tells what came of a RESERVE for it. For an hour, what is listed under its name may be
+ * of that; after a restart its events tell so (PROOF_UNANSWERED). */
+void core_note_unanswered(struct core *core, struct reservation *r);
+bool core_unanswered(const struct core *core, const char *cluster, const char *job);
 /* Those that wait for addresses, if there may be room now. */
 void core_act_on_freed_addresses(struct core *core);
 /* Hands out calls of the fabric manager while there are places. */

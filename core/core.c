@@ -60,6 +60,7 @@ void core_destroy(struct core *core)
     ledger_release(&core->ledger);
     agenda_release(&core->agenda);
     tombstones_release(&core->tombstones);
+    tombstones_release(&core->unanswered);
     strays_release(&core->strays);
     joblist_release(core);
     alarm_release(core);
@@ -143,7 +144,7 @@ static void resume_after_load(struct core *core, struct reservation *r)
     op->asked = r->hwcoll != HWCOLL_WANTED || r->fm_side != FM_SIDE_NOTHING;
     bool in_the_way = r->hwcoll == HWCOLL_WANTED && r->fm_side == FM_SIDE_THERE;
     if (r->fm_side == FM_SIDE_MAYBE || in_the_way) {
-        op->unsure = true;
+        core_note_unanswered(core, r);
         op->reserve_settles_ms = settles;
     }
     /* With the login a step may have been ended, whose late end would hit the name's next owner. */

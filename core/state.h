@@ -77,6 +77,7 @@ struct core {
     struct agenda agenda;
     struct callqueue calls;
     struct tombstones tombstones;
+    struct tombstones unanswered; /* jobs with a RESERVE that may be acted on, however late (F21) */
     struct strays strays;
     struct eventlog events;
     struct link link;

@@ -121,7 +121,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         core_act(core, r);
         return;
     case FM_EXISTS:
-        if (!r->op->unsure) {
+        if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);
             return;
         }
@@ -157,7 +157,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
     case FM_NOT_ROUTED:
     case FM_TIMEOUT:
     case FM_BROKEN:
-        r->op->unsure = true;
+        core_note_unanswered(core, r);
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
         core_discard(core, r->op->words);
         r->op->words = memory_text(words);

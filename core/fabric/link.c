@@ -10,7 +10,10 @@
 /* The link to the fabric manager: down → logging in → listing → up, and back (F13, F20).
  * Nothing is sent to it but in `up`; coming up always compares first. */
 
-enum { RETRY_DOUBLINGS = 5 };
+enum {
+    RETRY_DOUBLINGS = 5,
+    LATE_FACTOR = 8, /* × call_timeout: then a list, after a RESERVE that was not answered */
+};
 
 const char *link_state_word(enum link_state state)
 {
@@ -69,6 +72,9 @@ void link_schedule_list(struct core *core)
     bool odd = core->strays.known.count > 0 || core->alarms || missing_wants_list(core);
     if (odd && core->config.stray_grace_ms < wait)
         wait = core->config.stray_grace_ms;
+    /* Also where none is made otherwise: what is acted on so late must be found (F21). */
+    if (core->link.unanswered_ms > core->now_ms && core->link.unanswered_ms - core->now_ms < wait)
+        wait = core->link.unanswered_ms - core->now_ms;
     core->link.relist_ms = wait == INT64_MAX ? INT64_MAX : core->now_ms + wait;
 }
 
@@ -77,6 +83,13 @@ void link_list_within(struct core *core, int64_t wait_ms)
     assert(wait_ms >= 0);
     if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
+}
+
+void link_list_unanswered(struct core *core)
+{
+    int64_t wait_ms = LATE_FACTOR * core->config.call_timeout_ms;
+    core->link.unanswered_ms = core->now_ms + wait_ms;
+    link_list_within(core, wait_ms);
 }
 
 void link_login_done(struct core *core, const struct core_event *event)

@@ -145,8 +145,8 @@ struct reservation *listing_take_in(struct core *core, const char *cluster, cons
     return ledger_by_number(&core->ledger, number);
 }
 
-/* Whether the jobs whose names are listed and not in the ledger are over by its events. One pass
- * over all events that are kept. */
+/* Whether the jobs whose names are listed and not in the ledger are over by its events, or have a
+ * RESERVE that was never answered. One pass over all events that are kept. */
 static void read_histories(struct core *core)
 {
     assert(core->link.list != 0);
@@ -154,12 +154,16 @@ static void read_histories(struct core *core)
          seq++) {
         const struct event_record *event = eventlog_at(&core->events, seq);
         char name[FM_NAME_MAX + 1];
-        if (!event || event->kind != EVENT_RELEASED || !event->job)
+        if (!event || !event->job ||
+            (event->kind != EVENT_RELEASED && event->proof != PROOF_UNANSWERED))
             continue;
         fm_name_format(name, event->cluster, event->job);
         struct stray *stray = strays_find(&core->strays, name);
-        if (stray)
-            stray->over = event->proof != 0;
+        if (!stray)
+            continue;
+        stray->late |= event->proof == PROOF_UNANSWERED;
+        if (event->kind == EVENT_RELEASED)
+            stray->over = event->proof != 0 && event->proof != PROOF_UNANSWERED;
     }
 }
 
@@ -178,7 +182,7 @@ static uint64_t released_proof(const struct core *core, const struct reservation
 
 static bool may_delete(struct core *core, struct cluster *cluster, const struct stray *stray)
 {
-    assert(stray->over || stray->claimed);
+    assert(stray->name);
     if (cluster->jobpoll.called && cluster->jobpoll.seen_ms <= stray->first_ms) {
         jobpoll_soon(core, cluster); /* which may name its job */
         return false;
@@ -247,6 +251,34 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     listing_claim(core, r);
 }
 
+/* A RESERVE of ours was acted on later than we hold for possible. Nobody was told its token, so no
+ * job uses it: it is what that reserve left (F21), unless another broker may use our names (B11).
+ * Whether it stays a stray. */
+static bool judge_late(struct core *core, struct cluster *cluster, const char *job,
+                       struct reservation *r, const struct stray *stray)
+{
+    assert(!stray->claimed);
+    bool runs = r && r->state == JOB_ACTIVE;
+    if (core->facts.suspect || alarm_on(core, ALARM_MASS_LOSS, NULL) ||
+        alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) ||
+        (runs ? r->hwcoll == HWCOLL_WANTED : !may_delete(core, cluster, stray)))
+        return true;
+    core_trace(core, TRACE_NOTICE,
+               "fabric manager lists %s-%s, whose reserve was given up long ago: it acted late -> "
+               "delete",
+               cluster->name, job);
+    if (!r) {
+        (void)listing_take_in(core, cluster->name, job, JOB_RELEASING, ORIGIN_CLAIMED,
+                              "reserved late");
+        return false;
+    }
+    struct reservation_record rec = reservation_record(r);
+    rec.fm_side = FM_SIDE_THERE;
+    r = core_save(core, &rec);
+    core_act(core, r);
+    return false;
+}
+
 /* Found, and taken for active: another broker's perhaps, or the ledger is not the one that it was
  * reserved with. */
 static void adopt_stray(struct core *core, const char *cluster, const char *job)
@@ -274,15 +306,18 @@ static bool judge_stray(void *arg, const struct stray *stray)
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
     bool over = stray->claimed || stray->over;
+    bool late = stray->late || core_unanswered(core, cluster_name, job);
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
     if (!r && !core->founded) {
         adopt_stray(core, cluster_name, job);
         return false;
     }
     if (!again) { /* what is seen for the first time ends no alarm either */
-        cluster->contested += !over;
+        cluster->contested += !over && !late;
         return true;
     }
+    if (late && !stray->claimed)
+        return judge_late(core, cluster, job, r, stray);
     if (over && (!r || r->state == JOB_RELEASING)) {
         if (!may_delete(core, cluster, stray))
             return true;

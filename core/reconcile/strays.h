@@ -14,7 +14,8 @@ struct stray {
     int64_t first_ms; /* when it was first seen */
     uint64_t named;   /* the last job list that named its job; 0: none */
     bool over;        /* by the ledger's events its job had a reservation, and was released */
-    bool claimed;     /* by an administrator, as a leftover of ours */
+    bool late;    /* by them, a RESERVE for its job was never answered: it may have come of that */
+    bool claimed; /* by an administrator, as a leftover of ours */
 };
 
 struct stray_names {

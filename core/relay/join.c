@@ -20,15 +20,11 @@
  * A request that waits is answered JOIN_LATER in time, and libfabric sends it again. */
 
 enum {
-    ANSWER_MS = 4000,  /* libfabric waits 5 s */
-    UNUSED_MS = 2000,  /* a tree that was made too late is kept so long; libfabric pauses 100 ms
-                          before it asks again */
-    RETRY_MS = 250,    /* between tries at the fabric manager */
-    REQUESTS_MAX = 64, /* of one job, */
-    BYTES_ALWAYS = 64 << 10,  /* of the bodies of one job: always, */
-    BYTES_MAX = 1 << 20,      /* at most, */
-    BYTES_ALL_MAX = 64 << 20, /* as long as all jobs have no more than this */
-    REQUESTS_AT_ONCE = 8      /* of one job, in the call queue: the others of it wait */
+    ANSWER_MS = 4000,    /* libfabric waits 5 s */
+    UNUSED_MS = 2000,    /* a tree that was made too late is kept so long; libfabric pauses 100 ms
+                            before it asks again */
+    RETRY_MS = 250,      /* between tries at the fabric manager */
+    REQUESTS_AT_ONCE = 8 /* of one job, in the call queue: the others of it wait */
 };
 
 /* ---- answers ---- */
@@ -88,86 +84,10 @@ static const char *why_none(struct core *core, const struct reservation *r)
 
 /* ---- requests ---- */
 
-static void end_request(struct core *core, struct reservation *r, struct relayed *one)
-{
-    struct relayed **at = &r->relay->requests;
-    assert(one->op.call == 0 && !one->waiters);
-    while (*at != one)
-        at = &(*at)->next;
-    *at = one->next;
-    r->relay->count--;
-    core->relay_bytes -= one->body ? strlen(one->body) : 0;
-    callqueue_remove(&core->calls, &one->op);
-    core_discard(core, one->op.words);
-    core_discard(core, one->step);
-    core_discard(core, one->body);
-    core_discard(core, one);
-}
-
-static struct relayed *add_request(struct core *core, struct reservation *r, enum fmcall_kind kind,
-                                   const char *step)
-{
-    struct relayed *one = memory_zeroed(sizeof *one), **end = &r->relay->requests;
-    *one = (struct relayed){.op = {.owner = r},
-                            .kind = kind,
-                            .give_up_ms = core->now_ms + core->config.relay_timeout_ms,
-                            .step = memory_text(step)};
-    while (*end)
-        end = &(*end)->next;
-    *end = one;
-    r->relay->count++;
-    return one;
-}
-
 static void await(struct core *core, struct relayed *one, uint64_t ticket)
 {
     assert(!one->waiters || one->kind == FMCALL_LEAVE);
     core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
-}
-
-/* The same request, whose sender was told to ask again and has not yet. One that waits is
- * another's: two communicators of the same nodes ask for the same. */
-static struct relayed *find_again(const struct relay *relay, const struct core_event *event)
-{
-    for (struct relayed *one = relay->requests; one; one = one->next) {
-        if (one->kind == FMCALL_JOIN && !one->waiters &&
-            strcmp(one->step, event->u.join.step) == 0 &&
-            strcmp(one->body, event->u.join.body) == 0)
-            return one;
-    }
-    return NULL;
-}
-
-static struct relayed *find_leave(const struct relay *relay, uint16_t tree)
-{
-    struct relayed *one = relay->requests;
-    while (one && (one->kind != FMCALL_LEAVE || one->tree != tree))
-        one = one->next;
-    return one;
-}
-
-static size_t bytes_of(const struct relay *relay)
-{
-    size_t bytes = 0;
-    for (const struct relayed *one = relay->requests; one; one = one->next)
-        bytes += one->body ? strlen(one->body) : 0;
-    return bytes;
-}
-
-/* A tree that it got, and cannot use, is still there. */
-static bool waits_for_room(const struct relay *relay, const struct relayed *one)
-{
-    return one->kind == FMCALL_JOIN && one->unfit && relay_find_tree(relay, one->tree);
-}
-
-/* That will have a tree besides those that are known. */
-static uint32_t joins_of(const struct relay *relay)
-{
-    uint32_t count = 0;
-    for (const struct relayed *one = relay->requests; one; one = one->next)
-        count +=
-            one->kind == FMCALL_JOIN && !one->made && !one->refused && !waits_for_room(relay, one);
-    return count;
 }
 
 static bool has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
@@ -204,15 +124,6 @@ static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint
     return NULL;
 }
 
-/* Whatever others ask for, a job has room for a join of some thousand NICs (B8). */
-static bool has_room(const struct core *core, const struct relay *relay, size_t bytes)
-{
-    const size_t own = bytes_of(relay) + bytes;
-    return relay->count < REQUESTS_MAX &&
-           (own <= BYTES_ALWAYS ||
-            (own <= BYTES_MAX && core->relay_bytes + bytes <= BYTES_ALL_MAX));
-}
-
 static const char *limit_words(struct core *core, const struct reservation *r)
 {
     return core_text(core, "01: the job has %u multicast addresses, and all are in use",
@@ -228,7 +139,7 @@ void relay_join(struct core *core, const struct core_event *event)
         return;
     struct relay *relay = relay_of(core, r);
     const char *none = why_none(core, r);
-    struct relayed *one = find_again(relay, event);
+    struct relayed *one = relayed_find_again(relay, event->u.join.step, event->u.join.body);
     if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     "the token is not for this step: see mcastctl token show");
@@ -237,18 +148,15 @@ void relay_join(struct core *core, const struct core_event *event)
                     core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
     else if (none)
         deny(core, ticket, NONE_LEFT, none);
-    else if (!one && relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)
+    else if (!one && relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)
         deny(core, ticket, NONE_LEFT, limit_words(core, r));
-    else if (!one && !has_room(core, relay, strlen(event->u.join.body)) && relay->count > 0)
+    else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)) && relay->count > 0)
         answer_later(core, ticket, "too many requests of this job are under way: ask again");
-    else if (!one && !has_room(core, relay, strlen(event->u.join.body)))
+    else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)))
         deny(core, ticket, 0, "too many requests of all jobs are under way");
     else {
-        if (!one) {
-            one = add_request(core, r, FMCALL_JOIN, event->u.join.step);
-            one->body = memory_text(event->u.join.body);
-            core->relay_bytes += strlen(one->body);
-        }
+        if (!one)
+            one = relayed_add(core, r, FMCALL_JOIN, event->u.join.step, event->u.join.body);
         await(core, one, ticket);
     }
     core_act(core, r);
@@ -296,13 +204,13 @@ void relay_leave(struct core *core, const struct core_event *event)
         return;
     }
     /* One a tree: a second one might end a tree that has got its number meanwhile. */
-    struct relayed *one = find_leave(relay, event->u.leave.tree);
-    if (!one && relay->count >= REQUESTS_MAX) {
+    struct relayed *one = relayed_find_leave(relay, event->u.leave.tree);
+    if (!one && relay->count >= RELAYED_MAX) {
         answer_later(core, event->ticket, "too many requests of this job are under way: ask again");
         return;
     }
     if (!one) {
-        one = add_request(core, r, FMCALL_LEAVE, tree ? tree->step : "");
+        one = relayed_add(core, r, FMCALL_LEAVE, tree ? tree->step : "", NULL);
         one->tree = event->u.leave.tree;
     }
     await(core, one, event->ticket);
@@ -320,7 +228,7 @@ static void answer_joined(struct core *core, struct reservation *r, struct relay
     one->waiters = NULL;
     core_answer(core, w->ticket, ANSWER_JOINED, r, NULL)->tree = tree;
     free(w);
-    end_request(core, r, one);
+    relayed_end(core, r, one);
 }
 
 /* For who asks now; who asks no more has no use for it. */
@@ -340,7 +248,7 @@ static void refuse(struct core *core, struct reservation *r, struct relayed *one
         relay_doubt(r);
     if (one->waiters) {
         deny_waiters(core, one, status, words);
-        end_request(core, r, one);
+        relayed_end(core, r, one);
         return;
     }
     core_discard(core, one->op.words);
@@ -379,8 +287,8 @@ static void give_up(struct core *core, struct reservation *r, struct relayed *on
 /* The fabric manager does not delete it. */
 static bool stays_unfit(const struct relay *relay, const struct relayed *one)
 {
-    const struct relayed *leave = find_leave(relay, one->tree);
-    return waits_for_room(relay, one) && !one->refused && (!leave || leave->refused);
+    const struct relayed *leave = relayed_find_leave(relay, one->tree);
+    return one->unfit && !one->refused && (!leave || leave->refused);
 }
 
 static void look_at(struct core *core, struct reservation *r, struct relayed *one)
@@ -393,8 +301,9 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
         return;
     if (one->made && !relay_find_tree(r->relay, one->tree)) /* with its step, by a cleanup */
         make_again(core, one);
+    one->unfit = one->unfit && relay_find_tree(r->relay, one->tree);
     if (none)
-        end_request(core, r, one);
+        relayed_end(core, r, one);
     else if (one->refused && one->waiters)
         refuse(core, r, one, one->status, one->op.words);
     else if (stays_unfit(r->relay, one))
@@ -404,7 +313,7 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     else if (one->give_up_ms <= core->now_ms && one->made)
         delete_unused(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->refused)
-        end_request(core, r, one);
+        relayed_end(core, r, one);
     else if (one->give_up_ms <= core->now_ms)
         give_up(core, r, one);
 }
@@ -412,8 +321,8 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
 static bool is_ready(const struct core *core, const struct reservation *r,
                      const struct relayed *one)
 {
-    return one->op.call == 0 && !one->made && !one->refused && one->retry_ms <= core->now_ms &&
-           !waits_for_room(r->relay, one) && r->hwcoll == HWCOLL_RESERVED &&
+    return one->op.call == 0 && !one->made && !one->refused && !one->unfit &&
+           one->retry_ms <= core->now_ms && r->hwcoll == HWCOLL_RESERVED &&
            core->link.state == LINK_UP;
 }
 
@@ -476,15 +385,17 @@ static void left(struct core *core, struct reservation *r, struct relayed *one)
 {
     relay_drop_tree(r->relay, one->tree);
     core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
-    end_request(core, r, one);
+    relayed_end(core, r, one);
 }
 
 static void add_tree(struct core *core, struct reservation *r, struct relayed *one, uint16_t id)
 {
     assert(id < FMCALL_TREES && one->op.call == 0);
-    struct relayed *leave = find_leave(r->relay, id);
+    struct relayed *leave = relayed_find_leave(r->relay, id);
     if (leave && leave->op.call == 0) /* the number is another tree's now */
         left(core, r, leave);
+    for (struct relayed *other = r->relay->requests; other; other = other->next)
+        other->unfit = other->unfit && other->tree != id;
     relay_add_tree(r->relay, id, one->step);
     one->tree = id;
 }
@@ -494,17 +405,17 @@ static void joined(struct core *core, struct reservation *r, struct relayed *one
 {
     add_tree(core, r, one, tree->id);
     one->made = true;
-    one->unfit = false;
     (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
     one->give_up_ms = core->now_ms + UNUSED_MS;
 }
 
-static void retry(struct core *core, struct reservation *r, struct relayed *one, const char *words)
+static void retry(struct core *core, struct reservation *r, struct relayed *one, int64_t wait_ms,
+                  const char *words)
 {
+    assert(wait_ms > 0);
     core_discard(core, one->op.words);
     one->op.words = memory_text(words);
-    const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
-    one->retry_ms = core->now_ms + (unhurried ? core_retry_wait(one->tries) : RETRY_MS);
+    one->retry_ms = core->now_ms + wait_ms;
     if ((one->tries & (one->tries + 1)) == 0)
         core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s, try %u: %s -> again",
                       fmcall_kind_word(one->kind), one->step, one->tries + 1, words);
@@ -536,18 +447,19 @@ static bool names_nic(const char *body, const char *root)
 }
 
 /* There is a tree, and libfabric would crash at its root, or not take it and not delete it either.
- * It goes, before another one is asked for. */
+ * It goes, before another one is asked for; without hurry, as the next one may be of the same kind.
+ */
 static void made_unfit(struct core *core, struct reservation *r, struct relayed *one,
                        const struct fmcall_tree *tree)
 {
     assert(one->kind == FMCALL_JOIN && !one->made);
-    retry(core, r, one,
+    retry(core, r, one, core_retry_wait(one->tries),
           "the root of the tree that it made is none of the NICs that it was to join");
     if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */
         return;
     add_tree(core, r, one, tree->id);
     one->unfit = true;
-    struct relayed *leave = add_request(core, r, FMCALL_LEAVE, one->step);
+    struct relayed *leave = relayed_add(core, r, FMCALL_LEAVE, one->step, NULL);
     leave->tree = tree->id;
     leave->give_up_ms = INT64_MAX;
 }
@@ -577,7 +489,8 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
         refuse(core, r, one, event->u.call.status, words);
     } else {
-        retry(core, r, one, words);
+        const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
+        retry(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
     }
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
 }

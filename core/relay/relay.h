@@ -22,7 +22,8 @@
  * no call is under way that may change them. That has the last place in the call queue: nothing
  * depends on it but a leave under a narrowed token, whose sender is told to ask again.
  *
- * The declarations of join.c, which decides, and of trees.c, which remembers. */
+ * The declarations of join.c, which decides, of relayed.c, which keeps the requests, and of
+ * trees.c, which remembers the trees. */
 
 struct relay_tree {
     uint16_t id;
@@ -39,7 +40,7 @@ struct relayed {
     int64_t retry_ms;       /* not before then */
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
-    bool unfit;             /* … the last one was one that libfabric does not take, */
+    bool unfit;             /* … there is one that libfabric does not take, and it is to go, */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
     bool refused;           /* it will not be done, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */
@@ -79,6 +80,25 @@ int64_t relay_deadline(const struct core *core, const struct reservation *reserv
 /* Fills in which call it is. */
 void relay_begin(struct core *core, struct operation *op, struct effect *effect);
 void relay_done(struct core *core, struct operation *op, const struct core_event *event);
+
+/* ---- relayed.c ---- */
+
+enum { RELAYED_MAX = 64 }; /* requests of one job */
+
+/* At the end of the job's; the body is of JOIN only. */
+struct relayed *relayed_add(struct core *core, struct reservation *reservation,
+                            enum fmcall_kind kind, const char *step, const char *body);
+/* No call of it is under way, and nobody waits for it. */
+void relayed_end(struct core *core, struct reservation *reservation, struct relayed *one);
+/* The same join, whose sender was told to ask again and has not yet; or NULL. One that waits is
+ * another's: two communicators of the same nodes ask for the same. */
+struct relayed *relayed_find_again(const struct relay *relay, const char *step, const char *body);
+struct relayed *relayed_find_leave(const struct relay *relay, uint16_t tree);
+/* How many will have a tree besides those that are known. */
+uint32_t relayed_joins(const struct relay *relay);
+/* For one more, with a body of so many bytes. Whatever others ask for, a job has room for a join of
+ * some thousand NICs (B8). */
+bool relayed_has_room(const struct core *core, const struct relay *relay, size_t bytes);
 
 /* ---- trees.c ---- */
 

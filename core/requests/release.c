@@ -27,6 +27,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
     /* What was never asked for needs no release. */
     if (r->hwcoll == HWCOLL_WANTED && !r->op->asked && r->fm_side == FM_SIDE_MAYBE)
         rec.fm_side = FM_SIDE_NOTHING;
+    if (proof == 0 && core_unanswered(core, r->cluster, r->job))
+        proof = PROOF_UNANSWERED;
     rec.state = JOB_RELEASING;
     if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
         rec.hwcoll = HWCOLL_RELEASED;

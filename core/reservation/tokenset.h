@@ -26,5 +26,9 @@ void tokenset_remove(struct tokenset *set, const struct reservation *reservation
  * bits, and 0 for none. */
 uint64_t token_proof(struct secret token);
 
+/* Instead of the proof of a token, in an event of a reservation: of a RESERVE for it no answer has
+ * told what came. Even, as no proof is. */
+#define PROOF_UNANSWERED UINT64_C(2)
+
 /* A reservation that has this token, or NULL. */
 const struct reservation *tokenset_find(const struct tokenset *set, struct secret token);

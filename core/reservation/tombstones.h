@@ -14,6 +14,7 @@ enum tombstone_kind {
     TOMBSTONE_NONE = 0,
     TOMBSTONE_NEVER_KNOWN, /* a release came for a job that was never reserved */
     TOMBSTONE_GONE,        /* it was reserved, released, and everything confirmed */
+    TOMBSTONE_UNANSWERED,  /* a RESERVE for it was never answered */
 };
 
 enum { TOMBSTONES_MAX = 16384 };

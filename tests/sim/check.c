@@ -270,7 +270,7 @@ static bool in_cluster(const char *name, const char *cluster)
 static bool may_make_one(const struct wire_call *call)
 {
     return call->kind == FMCALL_RESERVE && call->act_ms != INT64_MAX && !call->came &&
-           !call->in_hand;
+           !call->in_hand && !call->too_late;
 }
 
 /* Of several calls for one name only one can succeed. */

@@ -82,19 +82,19 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
-    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]])
+    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 1500)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
     [[if (outcome == FM_OK || outcome == FM_GONE || outcome == FM_TIMEOUT) {
-        core_released_at_fm]])
+        core_released_at_fm]] 300)
 mcast_mistake(name-does-not-rest 100 core/act.c
     [[return name_rests_until(r) <= core->now_ms ? FMCALL_RESERVE : FMCALL_NONE;]]
     [[return FMCALL_RESERVE;]])
 mcast_mistake(crash-leaves-nothing-open 500 core/core.c
-    [[op->unsure = true;
+    [[core_note_unanswered(core, r);
         op->reserve_settles_ms = settles;]]
     [[op->unsure = false;]])
 mcast_mistake(match-by-prefix 50 core/apply.c
@@ -136,7 +136,7 @@ mcast_mistake(old-report-counts 100 core/requests/nodereport.c
     [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 1400)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
-    [[return nodes_clean(r->reported) >= r->node_count;]] 700)
+    [[return nodes_clean(r->reported) >= r->node_count;]] 1000)
 mcast_mistake(one-scope-is-enough 300 core/requests/cleanup_ask.c
     [[for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {]]
     [[for (size_t i = 1; i < event->u.cleanup.scope_count; i++) {]])
@@ -185,7 +185,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
     [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
-    [[if (!r->op->unsure) {
+    [[if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);]]
     [[if (false) {
             name_is_taken(core, r);]])
@@ -240,17 +240,17 @@ mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
 # Of relayed jobs (B9); what core/relay really had comes last.
 mcast_mistake(tree-for-two 100 core/relay/join.c
     [[free(w);
-    end_request(core, r, one);]] [[free(w);]])
+    relayed_end(core, r, one);]] [[free(w);]])
 mcast_mistake(join-is-never-given-up 300 core/relay/join.c
     [[        give_up(core, r, one);]] [[        one->give_up_ms += 60000;]])
 mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
-    [[        delete_unused(core, r, one);]] [[        end_request(core, r, one);]])
+    [[        delete_unused(core, r, one);]] [[        relayed_end(core, r, one);]])
 mcast_mistake(join-with-the-key 100 core/relay/join.c
     [[about.token = r->token;]] [[about.token = r->key;]])
 mcast_mistake(joining-step-is-empty 100 core/relay/trees.c
     [[!relay->complete || relay_is_joining(r, step, below))]] [[!relay->complete)]])
 mcast_mistake(trees-are-not-counted 100 core/relay/join.c
-    [[relay->complete && relay->tree_count + joins_of(relay) >= r->addresses)]] [[false)]])
+    [[relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)]] [[false)]])
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
 mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
@@ -264,7 +264,7 @@ mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
-    [[!waits_for_room(r->relay, one) && r->hwcoll]] [[r->hwcoll]] 1900)
+    [[!one->refused && !one->unfit &&]] [[!one->refused &&]] 1900)
 mcast_mistake(learned-before-it-settles 1000 core/relay/trees.c
     [[ || sent_ms <= relay->settles_ms)]] [[)]])
 mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
@@ -272,7 +272,7 @@ mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
     [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
 mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 2200)
+    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 11100)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
@@ -310,6 +310,8 @@ mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
     int64_t latest]])
 
+mcast_mistake(late-reserve-is-anothers 300 core/act.c
+    [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]])
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])

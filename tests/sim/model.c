@@ -456,12 +456,26 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
     fabric_is_alien_of(sim, e->job);
 }
 
+/* Something may be under a name of ours that the core has not made, or that it was told is not
+ * there. */
+static bool may_be_anothers(const struct sim *sim)
+{
+    const uint64_t *happened = sim->faults.happened;
+    return sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
+           happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] || happened[FAULT_GATEWAY];
+}
+
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
 {
     struct entry *e = find(&sim->model, event->number);
     sim->result.events[event->kind]++;
     sim_trace(sim, "broker: event %llu %s, number %llu", n(event->seq),
               event_kind_word(event->kind), n(event->number));
+    /* Of what was reserved late a start that comes before it knows by the ledger only. */
+    if (event->kind == EVENT_ADOPTED && event->detail &&
+        strcmp(event->detail, "found at the fabric manager") == 0 && !may_be_anothers(sim) &&
+        sim->edge.process == 1)
+        sim_fail(sim, "F21", "number %llu is taken for another's, and is ours", n(event->number));
     if (event->number == 0)
         return;
     if (!e) {
@@ -470,6 +484,9 @@ static void event_saved(struct sim *sim, const struct event_record *event, uint6
         return;
     }
     e->event_hwcoll = e->saved_hwcoll;
+    if (event->kind == EVENT_ADOPTED && event->detail &&
+        strcmp(event->detail, "reserved late") == 0 && !sim->wire.too_late && !may_be_anothers(sim))
+        sim_fail(sim, "F21", "number %llu was forgotten, and found by a list", n(event->number));
     if (event->kind == EVENT_LOST)
         lost_saved(sim, e, batch);
 }

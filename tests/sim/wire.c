@@ -31,6 +31,11 @@ static void drop_reference(struct wire *wire, struct wire_call *call)
         unlink_call(wire, call);
 }
 
+enum {
+    TOO_LATE_CHANCE = 200, /* in a thousand of those that are acted on late */
+    TOO_LATE_FACTOR = 6,   /* × call_timeout, at the latest */
+};
+
 /* ---- a call ---- */
 
 struct journey { /* times from now; INT64_MAX: never */
@@ -122,10 +127,30 @@ static void token_trouble(struct sim *sim, struct rng *rng, struct journey *j)
         j->forced = FM_REFUSED;
 }
 
+/* What comes of it is of no number. Where lists are made at need only, one whose pages shift can
+ * lack it, and no other comes. */
+static void may_be_too_late(struct sim *sim, struct wire_call *call, struct journey *j)
+{
+    int64_t timeout = sim->config.call_timeout_ms;
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed, "too late", (int64_t)call->id << 20 ^ sim->now_ms);
+    int64_t act_ms = rng_between(&rng, 2 * timeout + 1, TOO_LATE_FACTOR * timeout);
+    bool late = j->forced == FM_TIMEOUT && j->act_ms != INT64_MAX && j->act_ms >= timeout;
+    bool found = sim->config.relist_ms > 0 || !fault_possible(&sim->faults, FAULT_LIST_SHIFTS);
+    if (!late || !found || !rng_chance(&rng, TOO_LATE_CHANCE))
+        return;
+    j->act_ms = act_ms;
+    call->too_late = true;
+}
+
 static void call_acts(struct sim *sim, void *what, uint64_t mark)
 {
     struct wire_call *call = what;
     (void)mark;
+    if (call->too_late) {
+        call->number = 0;
+        sim->wire.too_late = true;
+    }
     if (sim->now_ms == call->act_ms && sim->fabric.up)
         call->came = fabric_act(sim, call);
     drop_reference(&sim->wire, call);
@@ -187,6 +212,7 @@ void wire_late(struct sim *sim, const struct word *word, int64_t pause_ms)
     }
     call->number = 0;
     call->in_hand = call->ended = true;
+    sim->wire.too_late = true;
     call->references = 1;
     pause_ms += sim->profile.net_ms;
     call->act_ms = sim->now_ms + pause_ms;
@@ -206,6 +232,8 @@ void wire_send(struct sim *sim, const struct word *word)
         cleanup_trouble(sim, &rng, &j);
     if (call->kind == FMCALL_RESERVE)
         slow_down(sim, &j);
+    if (call->kind == FMCALL_RESERVE)
+        may_be_too_late(sim, call, &j);
     if (cleanup && call->shown[0])
         token_trouble(sim, &rng, &j);
     call->forced = j.forced;
@@ -231,7 +259,7 @@ void wire_cut(struct sim *sim)
         call->ended = true;
         if (call->kind == FMCALL_RESERVE)
             model_unsure(sim, call->number);
-        if (call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
+        if (!call->too_late && call->act_ms > sim->now_ms + sim->config.call_timeout_ms)
             call->act_ms = INT64_MAX;
     }
     sim->wire.login = false;

@@ -15,7 +15,8 @@
  *
  * What the core may rely on, and this keeps: a call is acted on no later than call_timeout after
  * its client gave up (config.h), whether that was the timeout, a broken connection, an answer that
- * told nothing, or the client's death. */
+ * told nothing, or the client's death. But for one in five RESERVEs of
+ * FAULT_ACTS_LATE: the object that comes of it then is no number's, and must not stay (F21, I3). */
 
 struct sim;
 
@@ -41,6 +42,7 @@ struct wire_call {
     enum fmcall_outcome came;          /* of acting; 0: not acted */
     bool ended;                        /* the client knows, or is dead */
     bool in_hand;                      /* sent by a broker that was stopped after its look */
+    bool too_late;                     /* acted on when the core takes that for impossible */
     bool late;                         /* the answer comes when nobody waits for it any more */
     int references;                    /* occurrences to come */
 };
@@ -60,9 +62,10 @@ struct wire_list { /* being read; the core may have forgotten it and asked for a
 struct wire {
     struct wire_call *calls; /* not yet over on both sides */
     struct wire_list *lists;
-    bool login;  /* one is under way */
-    bool lacked; /* the last whole list has left out what is there; */
-    bool lacks;  /* … and in this step the next one ends, which has, too */
+    bool too_late; /* a RESERVE was acted on so late, ever */
+    bool login;    /* one is under way */
+    bool lacked;   /* the last whole list has left out what is there; */
+    bool lacks;    /* … and in this step the next one ends, which has, too */
     struct rng rng;
 };
 

@@ -248,7 +248,7 @@ const char *permit_lacks(const struct rights *rights, const struct identity *ide
                    ? PERMIT_NO_LOGIN
                    : "only the Slurm of one cluster may, by its login (plugin_login) "
                      "or by a certificate of its 'users'";
-    if (proof == PROOF_NONE || proof == PROOF_BEARER)
+    if (proof == PROOF_NONE || proof == PROOF_BEARER || proof == PROOF_PLUGIN)
         return PERMIT_NO_IDENTITY;
     if (need == NEED_METRICS && identity->metrics)
         return NULL;

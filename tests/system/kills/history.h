@@ -30,6 +30,7 @@ struct history {
     size_t story_room;
     uint64_t highest; /* number */
     uint64_t heard, lost, link_downs, adopted;
+    uint64_t late;      /* of the adopted, by the broker: came of a reserve that it had given up */
     unsigned leftovers; /* rounds in which anything may be found at the fabric manager: an old state
                            was put back, or others' reservations under names of ours */
 };

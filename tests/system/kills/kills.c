@@ -119,9 +119,9 @@ static void report(const struct kill_context *context)
     printf("  %u releases answered while the fabric manager had answered none\n",
            context->unanswered);
     printf("  %zu events, heard %" PRIu64 " times; %" PRIu64 " link losses, %u strays, %" PRIu64
-           " adopted; budgets looked at %" PRIu64 " times\n",
+           " adopted, %" PRIu64 " of them reserved late; budgets looked at %" PRIu64 " times\n",
            scene->history.count, scene->history.heard, scene->history.link_downs, scene->strays,
-           scene->history.adopted, scene->glances);
+           scene->history.adopted, scene->history.late, scene->glances);
     for (int kind = 0; kind < POSTMORTEM_KINDS; kind++) {
         const struct postmortem_counts *damaged = &context->damaged[kind];
 

@@ -69,7 +69,8 @@ static void every_key__is_compared(void **state)
                                          "0640",      "11s",      "no",
                                          "yes",       "debug",    "memory",
                                          "oauth",     "5-9",      "flux slurm",
-                                         "bulk_data", "omnipath", "relay"};
+                                         "bulk_data", "omnipath", "relay",
+                                         "refuse"};
     size_t count;
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");

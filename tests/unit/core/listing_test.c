@@ -83,6 +83,47 @@ static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
     driver_end(&d);
 }
 
+/* A RESERVE that was given up, and settled: nothing is there, as far as anybody can know. */
+static void given_up(struct driver *d, const char *job)
+{
+    driver_init(d);
+    driver_up(d);
+    driver_reserve(d, driver_request(job, 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL);
+    driver_tick(d, d->config.reserve_timeout_ms);
+    for (int i = 0; i < 4 && driver_job(d, job)->fm_side != FM_SIDE_NOTHING; i++) {
+        const struct effect *effect = driver_find(d, EFFECT_CALL);
+        if (effect)
+            driver_done(d, effect->u.call.id,
+                        effect->u.call.kind == FMCALL_RELEASE ? FM_GONE : FM_TIMEOUT, NULL);
+        else
+            driver_tick(d, d->config.call_timeout_ms);
+    }
+    assert_int_equal(driver_job(d, job)->fm_side, FM_SIDE_NOTHING);
+}
+
+/* F21: what comes of it after that is found by a list and deleted, while the job runs or when it is
+ * over, and nobody is alarmed; not by the first list (B11). */
+static void listing__deletes_what_was_reserved_late(void **state)
+{
+    static const char *const names[] = {"elcap-a"};
+    for (int over = 0; over < 2; over++) {
+        struct driver d;
+        given_up(&d, "a");
+        if (over)
+            driver_release(&d, "a");
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+        driver_tick(&d, d.config.stray_grace_ms);
+        driver_list(&d, names, 1, FM_OK);
+        driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+        assert_int_equal(strays(&d), 0);
+        assert_int_equal(driver_events(&d, EVENT_ALARM), 0);
+        driver_end(&d);
+    }
+}
+
 /* I3: what was not ours, and is there no more, says nothing of what is found under the name next:
  * that is asked for its token until an answer comes. */
 static void listing__what_is_found_again_is_asked_for_again(void **state)
@@ -118,5 +159,6 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
 
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
+          cmocka_unit_test(listing__deletes_what_was_reserved_late),
           cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))

@@ -425,7 +425,7 @@ static void boot__ends_what_names_the_node_only(void **state)
     request.nodes = "n[1-2]";
     driver_reserve(d, request);
     driver_release(d, "b");
-    DRIVER_STEP(d, CORE_RELEASE, release, "elcap2", "c");
+    DRIVER_STEP(d, CORE_RELEASE, release, .cluster = "elcap2", .job = "c");
     (void)report_in_order(d, "a", 1, "n2", NODE_CREATED, 9); /* since the boot, by its order */
     (void)release_and_wait(d);
     assert_int_equal(boot_at(d, "n4", d->now, 0, 0), 0);

@@ -657,7 +657,7 @@ static void tree__that_libfabric_rejects_goes_before_the_next_one(void **state)
         assert_null(driver_answer(d));
         call = driver_call(d, FMCALL_LEAVE);
         assert_int_equal(about(d)->tree, i);
-        driver_tick(d, 250);
+        driver_tick(d, 500);
         assert_null(driver_find(d, EFFECT_CALL)); /* it still has the only address */
         driver_done(d, call, FM_OK, NULL);
         join_done(d, driver_call(d, FMCALL_JOIN), 7);
@@ -665,6 +665,38 @@ static void tree__that_libfabric_rejects_goes_before_the_next_one(void **state)
         leave(d, 7);
         driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
     }
+}
+
+/* A fabric manager that never names a NIC of the request has to make and delete a tree each time.
+ */
+static void tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    uint64_t call = begin_join(d);
+    for (int64_t wait = 500; wait <= 16000; wait *= 2) {
+        join_done_at(d, call, 5, "00:00:00:00:00:02");
+        driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+        driver_tick(d, wait - 1);
+        assert_null(driver_find(d, EFFECT_CALL));
+        driver_tick(d, 1);
+        call = driver_call(d, FMCALL_JOIN);
+        if (driver_find(d, EFFECT_ANSWER)) /* that it is to ask again */
+            join(d);
+    }
+}
+
+/* Two communicators at once; the number of the tree that went is the next one's. */
+static void tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    join_done_at(d, begin_join(d), 5, "");
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
+    make_tree(d, "1", 5);
+    driver_tick(d, 500);
+    join_done(d, driver_call(d, FMCALL_JOIN), 6);
+    assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
 
 static void tree__that_libfabric_rejects_and_that_stays_denies_its_join(void **state)
@@ -698,7 +730,7 @@ static void tree__in_use_does_not_go_for_an_answer_that_names_it(void **state)
     make_tree(d, "0", 5);
     join_done_at(d, begin_join(d), 5, "");
     assert_null(driver_find(d, EFFECT_CALL));
-    driver_tick(d, 250);
+    driver_tick(d, 500);
     join_done(d, driver_call(d, FMCALL_JOIN), 6);
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
@@ -1010,6 +1042,8 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(trees__are_not_known_after_a_leave_was_given_up),
           T(trees__are_not_known_after_an_answer_was_lost),
           T(tree__that_libfabric_rejects_goes_before_the_next_one),
+          T(tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer),
+          T(tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again),
           T(tree__that_libfabric_rejects_and_that_stays_denies_its_join),
           T(tree__in_use_does_not_go_for_an_answer_that_names_it),
           T(root__is_found_among_the_nics_however_they_are_written),

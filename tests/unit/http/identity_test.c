@@ -256,6 +256,13 @@ static const struct {
      UNPROVED,
      UNPROVED,
      UNPROVED},
+    {{.kind = PROOF_PLUGIN, .cluster = "elcap"},
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED,
+     UNPROVED},
     {{.kind = PROOF_SOCKET, .uid = 0}, NULL, NULL, NULL, NULL, NULL, NULL},
     {{.kind = PROOF_SOCKET, .uid = 100}, NULL, NULL, NULL, NULL, NULL, NULL},
     {{.kind = PROOF_SOCKET, .uid = 200}, NULL, NULL, NULL, CLUSTER, ADMINS, NULL},
@@ -326,6 +333,12 @@ static const struct {
     {METHOD_GET, "/openapi.json", NEED_NOTHING},
     {METHOD_POST, "/fabric/collectives/multicasts", NEED_BEARER},
     {METHOD_DELETE, "/fabric/collectives/multicasts/{}", NEED_BEARER},
+    {METHOD_POST, "/oauth2/token", NEED_NOTHING},
+    {METHOD_GET, "/fabric/collectives/jobs/", NEED_PLUGIN},
+    {METHOD_POST, "/fabric/collectives/jobs", NEED_PLUGIN},
+    {METHOD_GET, "/fabric/collectives/jobs/{}", NEED_PLUGIN},
+    {METHOD_PATCH, "/fabric/collectives/jobs/{}", NEED_PLUGIN},
+    {METHOD_DELETE, "/fabric/collectives/jobs/{}", NEED_PLUGIN},
 };
 
 static void each_route__needs_what_it_should(void **state)
@@ -346,14 +359,16 @@ static void each_route__needs_what_it_should(void **state)
 }
 
 /* Whatever changes something is a manager's or an admin's, but for what nodes say of themselves
- * and what the bearer of a job's token wants for that job. */
+ * what the bearer of a job's token wants for that job, and Slurm's own plugin, which is a manager;
+ * who asks for an access token proves himself by what he sends. */
 static void each_change__is_the_managers(void **state)
 {
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
                         routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
-                        routes[i].need == NEED_BEARER);
+                        routes[i].need == NEED_BEARER || routes[i].need == NEED_PLUGIN ||
+                        routes[i].handle == plugin_token_handle);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */
@@ -365,6 +380,18 @@ static const char *nor_node(const char *cluster)
 static const char *nor_host(const char *admin)
 {
     return admin && !strcmp(admin, ADMINS) ? HOST : admin;
+}
+
+/* The resource manager of elcap and of nothing else, and its Slurm by its login. */
+static const char *nor_plugin(const struct proof *proof)
+{
+    const bool is_user = proof->kind == PROOF_SOCKET || proof->kind == PROOF_MUNGE;
+    if (proof->kind == PROOF_NONE)
+        return PERMIT_NO_LOGIN;
+    if (proof->kind == PROOF_PLUGIN || proof->names == rm || (is_user && proof->uid == 200) ||
+        (proof->kind == PROOF_SOCKET && proof->uid == 0))
+        return NULL;
+    return "only the Slurm of one cluster may";
 }
 
 static void each_identity__is_told_the_same_everywhere(void **state)
@@ -398,6 +425,7 @@ static void each_identity__is_told_the_same_everywhere(void **state)
             {NEED_CLUSTER, "tuo", "", false, identities[i].tuo},
             {NEED_ADMIN, "", "", false, identities[i].admin},
             {NEED_BEARER, "", "", true, is_bearer ? NULL : PERMIT_NO_TOKEN},
+            {NEED_PLUGIN, "", "", false, nor_plugin(&identities[i].proof)},
             {NEED_NODE, "elcap", "elcap7", false, is_elcap7 ? NULL : nor_node(identities[i].elcap)},
             {NEED_NODE, "elcap", "elcap8", false, nor_node(identities[i].elcap)},
             {NEED_NODE, "elcap", "", false, nor_node(identities[i].elcap)},

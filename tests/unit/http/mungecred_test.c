@@ -99,7 +99,9 @@ static void authorization__takes_credentials_and_tokens(void **state)
         {"BEARER", NULL, "token-invalid"},
         {"Bearer \t ", NULL, "token-invalid"},
         {"Bearerx x", NULL, "unknown-scheme"},
-        {"Basic x", NULL, "unknown-scheme"},
+        {"Basic x", "x", NULL},
+        {"Basic", NULL, "unknown-scheme"},
+        {"Basicx x", NULL, "unknown-scheme"},
         {"Mungex x", NULL, "unknown-scheme"},
         {"Mung x", NULL, "unknown-scheme"},
         {"", NULL, "unknown-scheme"},
@@ -112,8 +114,10 @@ static void authorization__takes_credentials_and_tokens(void **state)
         assert_int_equal(rc, cases[i].code ? -1 : 0);
         if (rc == 0) {
             assert_string_equal(shown.shown, cases[i].credential);
-            assert_int_equal(shown.scheme == AUTHORIZATION_BEARER,
-                             (cases[i].value[0] | 0x20) == 'b');
+            assert_int_equal(shown.scheme, strstr(cases[i].value, "asic") ? AUTHORIZATION_BASIC
+                                           : (cases[i].value[0] | 0x20) == 'b'
+                                               ? AUTHORIZATION_BEARER
+                                               : AUTHORIZATION_MUNGE);
             continue;
         }
         assert_int_equal(problem.status, 401);

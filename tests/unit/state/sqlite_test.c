@@ -334,7 +334,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE reservation SET state=3", "state is out of range"},
         {"UPDATE reservation SET hwcoll=10", "hwcoll is out of range"},
         {"UPDATE reservation SET fm_side=3", "fm_side is out of range"},
-        {"UPDATE reservation SET origin=3", "origin is out of range"},
+        {"UPDATE reservation SET origin=4", "origin is out of range"},
         {"UPDATE reservation SET interconnect=3", "interconnect is out of range"},
         {"UPDATE reservation SET pkey=32767", "pkey is out of range"},
         {"UPDATE reservation SET job_key='0123456789abcdef0123456789abcdef'",
