@@ -297,9 +297,11 @@ static void check_front(struct config_reading *reading)
               "are told");
     for (uint32_t i = 0; i < core->cluster_count; i++) {
         const struct config_cluster *cluster = &reading->config->clusters[i];
-        if (cluster->plugin_login[0] != '\0' && reading->config->front_listen[0] == '\0')
+        if (cluster->plugin_login[0] != '\0' &&
+            (reading->config->front_listen[0] == '\0' || core->relay_url[0] == '\0'))
             FAULT("front", "listen",
-                  "[cluster \"%s\"] plugin_login: set listen in [front], where its Slurm logs in",
+                  "[cluster \"%s\"] plugin_login: set listen in [front], where its Slurm logs in, "
+                  "and url, which is its fm_url",
                   cluster->name);
     }
     if (core->relay_url[0] != '\0' && !baseurl_private(core->relay_url))
@@ -364,7 +366,7 @@ static void check_cluster(struct config_reading *reading, uint32_t i)
     struct error err = {0};
     uint32_t nodes, total = config->core.total_addresses;
     check_users(reading, config_cluster_origin(reading, i, "users"), cluster->users);
-    if (!cluster->users || !cluster->users[0])
+    if ((!cluster->users || !cluster->users[0]) && cluster->plugin_login[0] == '\0')
         config_fault(reading, false, &reading->sections[i],
                      "cluster \"%s\" has no users: only admins can reserve for it", cluster->name);
     if (cluster->nodes[0] != '\0' && nodelist_count(cluster->nodes, &nodes, &err) < 0)

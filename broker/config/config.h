@@ -30,11 +30,11 @@ struct config_cluster {
     char **users; /* NULL-terminated: names, numeric uids or cert:NAME; NULL when unset */
     char nodes[CONFIG_PATH_SIZE]; /* host list of its nodes; "" when unset */
     uint32_t budget;
-    int interconnect;    /* enum interconnect_kind */
-    int through;         /* enum config_through */
+    int interconnect;                    /* enum interconnect_kind */
+    int through;                         /* enum config_through */
     char plugin_login[CONFIG_PATH_SIZE]; /* "": its Slurm has no login here */
     int plugin_limit;                    /* enum config_limit */
-    char **list_command; /* path and arguments, NULL-terminated; NULL when unset */
+    char **list_command;                 /* path and arguments, NULL-terminated; NULL when unset */
     int64_t list_every_ms, list_timeout_ms;
 };
 

@@ -2,6 +2,7 @@
 #include "broker/service/hostcheck.h"
 
 #include "broker/config/settings.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/listen/tls.h"
 #include "launch/sealed.h"
 #include "state/store.h"
@@ -145,6 +146,15 @@ static void check_launch_keys(struct config_reading *reading)
     launch_keys_wipe(&keys);
 }
 
+static void check_plugin_logins(struct config_reading *reading)
+{
+    struct error err = {0};
+    struct pluginlogins *logins = pluginlogins_read(reading->config, &err);
+    if (!logins)
+        config_fault(reading, true, NULL, "%s", err.text);
+    pluginlogins_destroy(logins);
+}
+
 /* ---- certificates ---- */
 
 /* Unix seconds at which the first certificate in a file of PEM ends; -1: there is none. Of a chain
@@ -230,6 +240,7 @@ void hostcheck_run(struct config_reading *reading)
         check_root_keys(reading);
     }
     check_launch_keys(reading);
+    check_plugin_logins(reading);
     for (size_t i = 0; i < count; i++) {
         if ((keys[i].file & CONFIG_FILE_CERTIFICATE) != 0)
             check_certificate(reading, &keys[i]);

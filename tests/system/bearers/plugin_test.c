@@ -52,7 +52,8 @@ static int open_site(void **state)
         .mcastd = MCASTD,
         .mock_fm = MOCK_FM,
         .fm = "link_retry = 50ms\ntimeout = 3s",
-        .hwcoll = "addresses_per_job = 8\n[front]\nlisten = 127.0.0.1:0\n",
+        .hwcoll =
+            "addresses_per_job = 8\n[front]\nlisten = 127.0.0.1:0\nurl = http://127.0.0.1:1\n",
         .clusters = site->clusters};
     site->testbed = testbed_create(&options);
     assert_non_null(site->testbed);

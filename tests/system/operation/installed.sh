@@ -37,8 +37,8 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/cleanup.md
 ./share/doc/mcastd/etcd.md
 ./share/doc/mcastd/examples/mcastd.conf
-./share/doc/mcastd/facade.md
 ./share/doc/mcastd/fabric-manager.md
+./share/doc/mcastd/facade.md
 ./share/doc/mcastd/flux-jobtap.md
 ./share/doc/mcastd/flux.md
 ./share/doc/mcastd/high-availability.md

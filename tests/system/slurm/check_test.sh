@@ -308,6 +308,7 @@ with PrologFlags=Alloc,NoHold,X11 SwitchType=switch/hpe_slingshot PrologEpilogTi
     PrivateData=accounts,jobs ClusterName=El-Cap RequeueExit=100,0-2,142
 expect PrologFlags problem NoHold "slurm.conf: PrologFlags=Alloc,X11"
 expect SwitchType problem "VNIs as well" "slurm.conf: SwitchType=switch/none"
+expect SwitchType problem "VNIs as well" "fm_url name the broker: docs/facade.md"
 expect PrologEpilogTimeout problem "after 30 s" "slurm.conf: PrologEpilogTimeout=600"
 expect PrivateData warning "their own jobs only" MCAST_SEES_ALL_JOBS=yes
 expect ClusterName problem "'El-Cap'" MCAST_CLUSTER=NAME
