@@ -113,7 +113,7 @@ static void log_applied(const struct reload *reload, const struct config_changes
     if (changes->count > 0)
         log_line(LOG_NOTICE, "reloaded: all of it is in force changes=%zu", changes->count);
     else
-        log_line(LOG_NOTICE, "reloaded: nothing has changed");
+        log_line(LOG_NOTICE, "reloaded: the configuration is the same as before");
 }
 
 /* What was read is put into force, or refused. */

@@ -238,7 +238,8 @@ int plugin_token_handle(struct call *call)
     const char *cluster = pluginlogins_client(logins, secret_of(cut(id)), secret_of(cut(secret)));
     explicit_bzero(form, length);
     free(form);
-    explicit_bzero(call->body, call->body_used);
+    if (call->body_used > 0)
+        explicit_bzero(call->body, call->body_used);
     if (!cluster)
         return problem_set(&call->problem, 401, "login-refused", NULL,
                            "client_id and client_secret are none of a cluster here: Slurm's "

@@ -190,7 +190,7 @@ static int find_plugin(struct call *call, const char *authorization)
     const struct pluginlogins *logins = call->http->plugin_logins;
     struct authorization shown;
     const char *cluster = NULL;
-    gate_refresh(call);
+    call->identity = *peer_identity(call->peer); /* a login is judged again, too */
     if (peer_fault(call->peer))
         return refuse_certificate(call);
     if (!authorization || rights_only_cluster(call->http->rights, &call->identity))

@@ -2,9 +2,11 @@
 #include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/system/rig/process.h"
 #include "tests/system/rig/testbed.h"
 #include "tests/unit/unit.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -348,6 +350,50 @@ static void step__starts_while_the_fabric_manager_is_away(void **state)
     assert_int_equal(delete (site, ELCAP, "elcap-21") / 100, 2);
 }
 
+static bool is_refused(void *arg)
+{
+    return status_of(arg, "GET", JOBS "/", ELCAP, NULL) == 401;
+}
+
+static bool is_taken(void *arg)
+{
+    return status_of(arg, "GET", JOBS "/", ELCAP, NULL) == 200;
+}
+
+static void change_password(const struct site *site, const char *text, bool (*changed)(void *arg))
+{
+    char folder[FOLDER_PATH_SIZE + 8];
+    (void)snprintf(folder, sizeof folder, "%s/1", site->logins);
+    assert_int_equal(folder_write(folder, "passwd", 0600, text), 0);
+    process_signal(testbed_broker(site->testbed), SIGHUP);
+    assert_true(await(changed, (void *)(uintptr_t)site, AWAIT_DEADLINE_MS));
+}
+
+/* B8: who keeps the body of a request back keeps no login that has been changed meanwhile. */
+static void login__that_is_changed_opens_nothing(void **state)
+{
+    static const char body[] = "{ \"jobID\": \"elcap-30\", \"mcastLimit\": 4 }";
+    const struct site *site = *state;
+    char head[512];
+    struct answer answer;
+    struct line *line = line_open(NULL, port_of(site));
+    const int length = snprintf(head, sizeof head,
+                                "POST " JOBS " HTTP/1.1\r\nHost: broker\r\n%s"
+                                "Content-Length: %zu\r\nExpect: 100-continue\r\n\r\n",
+                                ELCAP, sizeof body - 1);
+    assert_int_equal(line_send(line, head, (size_t)length), 0);
+    assert_true(line_await(line, "HTTP/1.1 100 "));
+    assert_int_equal(line_answer(line, true, &answer), 0);
+    answer_release(&answer);
+    change_password(site, "another-0123456789\n", is_refused);
+    assert_int_equal(line_send(line, body, sizeof body - 1), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    assert_int_equal(answer.status, 401);
+    answer_release(&answer);
+    line_close(line);
+    change_password(site, "0123456789abcdef\n", is_taken);
+}
+
 /* B8: what the others' doors take, this one does not, and the other way round. */
 static void login__opens_nothing_else(void **state)
 {
@@ -373,4 +419,5 @@ UNIT_GROUP(open_site, close_site, cmocka_unit_test(job__lives_as_with_the_fabric
            cmocka_unit_test(body__that_is_none_of_slurms_is_refused),
            cmocka_unit_test(token__is_given_to_a_client_and_opens_its_cluster),
            cmocka_unit_test(step__starts_while_the_fabric_manager_is_away),
+           cmocka_unit_test(login__that_is_changed_opens_nothing),
            cmocka_unit_test(login__opens_nothing_else))
