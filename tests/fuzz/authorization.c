@@ -18,9 +18,11 @@ static void check_header(const char *value)
     struct authorization shown;
     if (authorization_read(value, &shown, &problem) == 0) {
         const char *credential = shown.shown;
-        bool bearer = shown.scheme == AUTHORIZATION_BEARER;
-        size_t length = bearer ? strlen("Bearer") : strlen("Munge");
-        FUZZ_CHECK(strncasecmp(value, bearer ? "Bearer" : "Munge", length) == 0);
+        const char *scheme = shown.scheme == AUTHORIZATION_BEARER  ? "Bearer"
+                             : shown.scheme == AUTHORIZATION_BASIC ? "Basic"
+                                                                   : "Munge";
+        const size_t length = strlen(scheme);
+        FUZZ_CHECK(strncasecmp(value, scheme, length) == 0);
         FUZZ_CHECK(value[length] == ' ' || value[length] == '\t');
         FUZZ_CHECK(credential > value && credential < value + strlen(value));
         FUZZ_CHECK(*credential != ' ' && *credential != '\t');
