@@ -281,6 +281,32 @@ static void check_job_url(struct config_reading *reading)
              "the session tokens of jobs; set it to yes, or to a CA file");
 }
 
+/* Slurm's own plugin needs a place to log in; and gives VNIs, which this broker does not know of.
+ */
+static void check_plugins(struct config_reading *reading)
+{
+    const struct config *config = reading->config;
+    const char *plugin = NULL, *other = NULL;
+    for (uint32_t i = 0; i < config->core.cluster_count; i++) {
+        const struct config_cluster *cluster = &config->clusters[i];
+        if (cluster->plugin_login[0] != '\0')
+            plugin = cluster->name;
+        else
+            other = cluster->name;
+    }
+    if (plugin && (config->front_listen[0] == '\0' || config->core.relay_url[0] == '\0'))
+        FAULT("front", "listen",
+              "[cluster \"%s\"] plugin_login: set listen in [front], where its Slurm logs in, and "
+              "url, which is its fm_url",
+              plugin);
+    if (plugin && other && config_origin(reading, "vni", "pool")->file == 0)
+        WARN("vni", "pool",
+             "cluster \"%s\" gets VNIs from here, and the Slurm of \"%s\" gives its own: set pool "
+             "to "
+             "some that vnis= in its SwitchParameters does not have",
+             other, plugin);
+}
+
 /* A relayed job sends its token there. */
 static void check_front(struct config_reading *reading)
 {
@@ -295,15 +321,6 @@ static void check_front(struct config_reading *reading)
         FAULT("hwcoll", "through",
               "through = relay needs [front] listen, where jobs ask, and [front] url, which they "
               "are told");
-    for (uint32_t i = 0; i < core->cluster_count; i++) {
-        const struct config_cluster *cluster = &reading->config->clusters[i];
-        if (cluster->plugin_login[0] != '\0' &&
-            (reading->config->front_listen[0] == '\0' || core->relay_url[0] == '\0'))
-            FAULT("front", "listen",
-                  "[cluster \"%s\"] plugin_login: set listen in [front], where its Slurm logs in, "
-                  "and url, which is its fm_url",
-                  cluster->name);
-    }
     if (core->relay_url[0] != '\0' && !baseurl_private(core->relay_url))
         FAULT("front", "url",
               "%s: with http the tokens of jobs cross the network unencrypted: use https",
@@ -435,6 +452,7 @@ void config_check(struct config_reading *reading)
     check_etcd(reading);
     check_fm(reading, sound);
     check_front(reading);
+    check_plugins(reading);
     check_clusters(reading);
     settle_job_ca(config);
     if (core_config_check(&config->core, &err) < 0)

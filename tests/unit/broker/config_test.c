@@ -584,6 +584,28 @@ static void doubtful_settings__are_warned_of(void **state)
     assert_null(strstr(heard, "cluster \"foo\" begins"));
 }
 
+/* B9, B2: a Slurm with its own plugin logs in somewhere, and gives VNIs of its own. */
+static void plugin__wants_a_place_to_log_in_and_its_own_vnis(void **state)
+{
+    static const char login[] = "[cluster \"alps\"]\nplugin_login = /etc/alps\n";
+    static const char front[] = "[front]\nlisten = 127.0.0.1:7471\nurl = http://127.0.0.1:7471\n";
+    char text[512];
+    assert_int_equal(load_text(login), ERROR_INVALID);
+    assert_non_null(strstr(heard, "[cluster \"alps\"] plugin_login: set listen in [front]"));
+    (void)snprintf(text, sizeof text, "%s%s", front, login);
+    assert_int_equal(load_text(text), 0);
+    assert_null(strstr(heard, "has no users"));
+    assert_null(strstr(heard, "set pool to"));
+    assert_false(config->core.clusters[0].limit_refused);
+    (void)snprintf(text, sizeof text, "%s%splugin_limit = refuse\n" CLUSTER, front, login);
+    assert_int_equal(load_text(text), 0);
+    assert_non_null(strstr(heard, "the Slurm of \"alps\" gives its own: set pool to"));
+    assert_true(config->core.clusters[0].limit_refused);
+    (void)snprintf(text, sizeof text, "%s%s" CLUSTER "[vni]\npool = 1024-2047\n", front, login);
+    assert_int_equal(load_text(text), 0);
+    assert_null(strstr(heard, "set pool to"));
+}
+
 /* S6: which interconnect a cluster's jobs are on, and what they get on Omni-Path. */
 static void interconnects__are_configured(void **state)
 {
@@ -786,7 +808,9 @@ UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented), FOLDER_TEST(file__sets_every
           FOLDER_TEST(files__that_others_can_change_are_no_configuration),
           FOLDER_TEST(tcp__beyond_this_host_needs_tls),
           FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
-          FOLDER_TEST(doubtful_settings__are_warned_of), FOLDER_TEST(interconnects__are_configured),
+          FOLDER_TEST(doubtful_settings__are_warned_of),
+          FOLDER_TEST(plugin__wants_a_place_to_log_in_and_its_own_vnis),
+          FOLDER_TEST(interconnects__are_configured),
           FOLDER_TEST(settings__without_effect_are_warned_of),
           FOLDER_TEST(user__of_a_certificate_without_a_name_is_refused),
           FOLDER_TEST(nodes__must_be_a_host_list),
