@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/reservation/tokenset.h"
 #include "tests/unit/core/driver.h"
 
 /* What the fabric manager lists, compared with the ledger (F20, B11). */
@@ -124,6 +125,62 @@ static void listing__deletes_what_was_reserved_late(void **state)
     }
 }
 
+/* The same job, as the ledger tells after a start: that it gave its reserve up. */
+static void given_up_before_the_start(struct driver *d)
+{
+    const struct record records[] = {
+        {.kind = RECORD_RESERVATION,
+         .u.reservation = {.number = 1,
+                           .cluster = "elcap",
+                           .job = "a",
+                           .node_count = 128,
+                           .addresses = 23,
+                           .wish = WISH_AUTO,
+                           .state = JOB_ACTIVE,
+                           .hwcoll = HWCOLL_TIMEOUT,
+                           .fm_side = FM_SIDE_NOTHING,
+                           .created_ms = 1}},
+        {.kind = RECORD_EVENT,
+         .u.event = {.seq = 1,
+                     .number = 1,
+                     .cluster = "elcap",
+                     .job = "a",
+                     .state = JOB_ACTIVE,
+                     .kind = EVENT_TIMEOUT,
+                     .proof = PROOF_UNANSWERED}},
+        {.kind = RECORD_COUNTERS, .u.counters = {.last_number = 1, .last_seq = 1}},
+        {.kind = RECORD_FOUNDED},
+    };
+    driver_init(d);
+    d->core = core_create(&d->config);
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        assert_int_equal(core_load(d->core, &records[i], NULL), 0);
+    core_start(d->core, d->now);
+    driver_link(d);
+}
+
+/* I11: by its events alone a ledger does not know it: it may be an older copy, and the job may have
+ * been released and have started again since, with what is listed. When it is over it goes (F21).
+ */
+static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void **state)
+{
+    static const char *const names[] = {"elcap-a"};
+    struct driver d;
+    given_up_before_the_start(&d);
+    for (int i = 0; i < 4; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(strays(&d), 1);
+    }
+    driver_release(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(strays(&d), 0);
+    driver_end(&d);
+}
+
 /* I3: what was not ours, and is there no more, says nothing of what is found under the name next:
  * that is asked for its token until an answer comes. */
 static void listing__what_is_found_again_is_asked_for_again(void **state)
@@ -160,5 +217,6 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
           cmocka_unit_test(listing__deletes_what_was_reserved_late),
+          cmocka_unit_test(listing__what_an_older_ledger_may_lack_stays_while_the_job_runs),
           cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))
