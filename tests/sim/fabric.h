@@ -90,6 +90,8 @@ void fabric_drop(struct sim *sim, const char *name);
 void fabric_is_alien(struct sim *sim, const char *name);
 void fabric_is_alien_of(struct sim *sim, const struct job *job); /* NULL is allowed */
 void fabric_rewound(struct sim *sim);                            /* our ledger went back */
+/* Slurm says that what is there under the name is of no job that runs. */
+void fabric_claim(struct sim *sim, const char *name);
 /* We are told that what is there under the cluster's name is ours, or nobody's. */
 void fabric_claimed(struct sim *sim, const char *cluster);
 /* Another request under the id of a job that our ledger has forgotten was granted. */
