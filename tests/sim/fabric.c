@@ -285,7 +285,7 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
         snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name, id);
     else /* in the way of a job that may come */
         snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name,
-                 rm_any_job(sim, &sim->fabric.rng));
+                 slurm_id(sim, cluster, rm_any_job(sim, &sim->fabric.rng), id));
     const struct job *job = rm_find(sim, config->clusters[cluster].name, strchr(name, '-') + 1);
     if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;

@@ -53,6 +53,16 @@ void slurm_format_id(const struct sim *sim, uint32_t cluster, const char *word, 
         snprintf(out, size, "%s%llu", word, (unsigned long long)serial);
 }
 
+static bool is_number(const char *id)
+{
+    return id[strspn(id, "0123456789")] == '\0' && id[0] != '0';
+}
+
+const char *slurm_id(const struct sim *sim, uint32_t cluster, const char *id, const char *other)
+{
+    return sim->profile.plugin[cluster] && !is_number(id) ? other : id;
+}
+
 /* Hooks only where a list of jobs tells what they have left. */
 static bool may_have_hooks(const struct sim *sim, uint32_t cluster)
 {
@@ -71,6 +81,15 @@ void slurm_draw(struct sim *sim, struct job *job, uint32_t serial)
     snprintf(job->id, sizeof job->id, "%u", serial);
     job->floods = false;
     job->by_plugin = !may_have_hooks(sim, job->cluster) || rng_chance(&sim->slurm.rng, 800);
+}
+
+bool slurm_stays_suspect(const struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->config.cluster_count && sim->config.vni_hold_ms < 0; i++)
+        if (sim->profile.plugin[i] && !may_have_hooks(sim, i) &&
+            admin_sees(sim, ALARM_OLD_LEDGER, cluster_name(sim, i)))
+            return true;
+    return false;
 }
 
 static struct former *former_of(struct sim *sim, uint32_t cluster, const char *id)
@@ -311,8 +330,7 @@ static void show(void *arg, const struct reservation *r)
     struct listing *listing = arg;
     struct sim *sim = listing->sim;
     bool found = reservation_adopted(r) && sim->profile.plant != PLANT_LIST_WITHOUT_FOUND;
-    if (strspn(r->job, "0123456789") != strlen(r->job) || r->job[0] == '0' ||
-        (r->origin != ORIGIN_PLUGIN && !found))
+    if (!is_number(r->job) || (r->origin != ORIGIN_PLUGIN && !found))
         return;
     if (strcmp(r->cluster, cluster_name(sim, listing->cluster)) != 0)
         sim_fail(sim, "I6", "the list of %s names %s-%s", cluster_name(sim, listing->cluster),
