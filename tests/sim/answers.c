@@ -199,6 +199,8 @@ static void release_answered(struct sim *sim, const struct request *request,
         named->freed_ms = sim->now_ms;
         named->freed_batch = batch;
     }
+    if (request->by_plugin)
+        slurm_deleted(sim, request);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
         const bool other_side = request->by_plugin && !e->by_plugin;

@@ -154,10 +154,30 @@ static bool has(const struct entry *e, uint16_t vni)
     return false;
 }
 
+/* One that a job has. 0: none has any of the pool. */
+static uint16_t vni_of_another(const struct sim *sim)
+{
+    for (size_t at = 0; at < sim->model.count && !sim->rewind.done; at++) {
+        const struct entry *e = sim->model.entries[at];
+        if (e->vni_count > 0 && e->told && !e->freed_batch && !e->given_batch &&
+            idset_has(&sim->config.vni_pool, e->vnis[0]))
+            return e->vnis[0];
+    }
+    return 0;
+}
+
+static bool has_anothers_vni(const struct sim *sim, const struct task *task)
+{
+    const struct entry *e = model_entry(&sim->model, task->number);
+    return e && e->by_plugin && task->wrong_vni && vni_of_another(sim) != 0;
+}
+
 static uint16_t vni_of(const struct sim *sim, const struct task *task)
 {
     const struct entry *e = model_entry(&sim->model, task->number);
     uint16_t vni = 40000;
+    if (has_anothers_vni(sim, task))
+        return vni_of_another(sim);
     if (e && e->vni_count > 0 && !task->wrong_vni)
         return e->vnis[0];
     while (e && has(e, vni))
@@ -194,6 +214,8 @@ void joins_arrive(struct sim *sim, const struct request *request)
     if (!request || (request->kind != REQUEST_JOIN && request->kind != REQUEST_LEAVE))
         return;
     struct task *task = request->join.task;
+    if (request->kind == REQUEST_JOIN)
+        sim->rm.requests[request->ticket - 1]->join.anothers = has_anothers_vni(sim, task);
     if (request->kind == REQUEST_LEAVE)
         sim->fabric.owners[request->join.tree].asked = true;
     else if (task->process != sim->edge.process) {
@@ -476,7 +498,8 @@ void joins_given(struct sim *sim, const struct request *request, const struct to
     bool right = !e || sim->rewind.done;
     switch (told->kind) {
     case ANSWER_JOINED:
-        right = join && may(task, task->step) && (!task->wrong_vni || (e && e->vni_count == 0));
+        right = join && may(task, task->step) && !request->join.anothers &&
+                (!task->wrong_vni || (e && e->vni_count == 0));
         given_tree(sim, task, told->tree);
         break;
     case ANSWER_LEFT:

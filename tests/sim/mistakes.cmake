@@ -284,6 +284,33 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
         deny_waiters]])
 
+# Of Slurm's own plugin (B9).
+mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
+    [[const char *too_many = fault_of_limit(core, cluster, q);]]
+    [[const char *too_many = q->by_plugin && core->link.state != LINK_UP
+                               ? "the link is down"
+                               : fault_of_limit(core, cluster, q);]])
+mcast_mistake(plugin-has-no-token-without-addresses 50 core/interconnect/slingshot.c
+    [[if (q->by_plugin) /* it gets a token]] [[if (false) /* it gets a token]])
+mcast_mistake(plugin-ends-what-hooks-have 100 core/requests/release.c
+    [[r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));]] [[r != NULL;]])
+mcast_mistake(hooks-share-what-the-plugin-has 100 core/requests/reserve.c
+    [[if (q->by_plugin == (r->origin == ORIGIN_PLUGIN))]] [[if (true)]])
+mcast_mistake(plugin-gets-what-it-wants 50 core/reservation/sizing.c
+    [[if (wanted > 0 && (!known || wanted < *addresses))]] [[if (wanted > 0)]])
+mcast_mistake(found-stays-when-slurm-deletes-it 50 core/requests/release.c
+    [[    claim_found(core, r);]] [[]])
+mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
+    [[        core_begin_release(core, adopted, "the job was reserved anew");]]
+    [[    {
+        void listing_claim(struct core *core, struct reservation *r);
+        core_begin_release(core, adopted, "the job was reserved anew");
+        if (adopted->origin == ORIGIN_FOUND)
+            listing_claim(core, adopted);
+    }]])
+mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
+    [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
+
 # Of how long jobs wait (F21).
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
     [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])

@@ -455,6 +455,12 @@ static bool finds_step(struct sim *sim, struct request *request)
     return true;
 }
 
+/* What was found under the name of one that hooks have is not of that one. */
+static bool is_over(const struct request *request)
+{
+    return !request->job || !request->job->active || !request->job->by_plugin;
+}
+
 /* Its Slurm says that nothing there is of a job that runs. */
 static void disclaim(struct sim *sim, const struct request *request)
 {
@@ -473,7 +479,7 @@ bool slurm_takes(struct sim *sim, struct request *request,
         looks(sim, request, arrive);
         return true;
     }
-    if (request->kind == REQUEST_RELEASE && (!request->job || !request->job->active))
+    if (request->kind == REQUEST_RELEASE && is_over(request))
         disclaim(sim, request);
     return request->kind == REQUEST_CLEANUP && !finds_step(sim, request);
 }
@@ -537,4 +543,16 @@ bool slurm_granted(struct sim *sim, const struct request *request, const struct 
         sim_fail(sim, "B9", "a reserve of %s by Slurm's plugin was answered: %s", request->job->id,
                  answer_word(told->kind));
     return false;
+}
+
+/* B9: what was found under the name goes: no administrator is needed. */
+void slurm_deleted(struct sim *sim, const struct request *request)
+{
+    const char *id = request->job ? request->job->id : request->nodes;
+    const struct reservation *r =
+        core_find(sim->edge.core, cluster_name(sim, request->cluster), id);
+    for (; r && is_over(request); r = r->older)
+        if (r->origin == ORIGIN_FOUND && r->fm_side != FM_SIDE_NOTHING)
+            sim_fail(sim, "B9", "Slurm has deleted %s, and what was found under its name stays",
+                     id);
 }

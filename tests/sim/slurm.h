@@ -70,6 +70,9 @@ void slurm_event(const struct sim *sim, const struct request *request, struct co
  * one. */
 bool slurm_granted(struct sim *sim, const struct request *request, const struct told *told);
 
+/* The core says to its DELETE that it is done, or will be. */
+void slurm_deleted(struct sim *sim, const struct request *request);
+
 /* Whether Slurm has a former job of that name as running; or any of that cluster. */
 bool slurm_has(const struct sim *sim, const char *name);
 bool slurm_has_any(const struct sim *sim, const char *cluster);
