@@ -249,9 +249,7 @@ void check_empty(struct sim *sim)
                  sim->disk.reservation_count ? n(sim->disk.reservations[0]->u.reservation.number)
                                              : 0,
                  n(status.use.jobs_active + status.use.jobs_releasing));
-    /* A cluster that names no jobs does not end the suspicion, nor does [vni] hold = reports. */
-    const bool all_free = status.vnis_free == status.vnis_pool || slurm_stays_suspect(sim);
-    if (status.vnis_live + status.vnis_in_quarantine > 0 || !all_free)
+    if (status.vnis_live + status.vnis_in_quarantine > 0 || status.vnis_free != status.vnis_pool)
         sim_fail(sim, "F3", "every job is over; VNIs: %u live, %u held, %u of %u free",
                  status.vnis_live, status.vnis_in_quarantine, status.vnis_free, status.vnis_pool);
     if (status.use.addresses > 0 || status.use.jobs_reserved > 0)

@@ -469,7 +469,8 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;
-    launch_draw(sim, job);
+    if (!job->by_plugin)
+        launch_draw(sim, job);
     slurm_starts(sim, job);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 

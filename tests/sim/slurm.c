@@ -83,15 +83,6 @@ void slurm_draw(struct sim *sim, struct job *job, uint32_t serial)
     job->by_plugin = !may_have_hooks(sim, job->cluster) || rng_chance(&sim->slurm.rng, 800);
 }
 
-bool slurm_stays_suspect(const struct sim *sim)
-{
-    for (uint32_t i = 0; i < sim->config.cluster_count && sim->config.vni_hold_ms < 0; i++)
-        if (sim->profile.plugin[i] && !may_have_hooks(sim, i) &&
-            admin_sees(sim, ALARM_OLD_LEDGER, cluster_name(sim, i)))
-            return true;
-    return false;
-}
-
 static struct former *former_of(struct sim *sim, uint32_t cluster, const char *id)
 {
     struct slurm *slurm = &sim->slurm;
@@ -200,7 +191,6 @@ void slurm_starts(struct sim *sim, struct job *job)
         return;
     job->told_before = job->told_number;
     job->wanted = (struct wanted){.uid = UID_UNKNOWN, .wish = WISH_ON};
-    job->launches.wanted = job->launches.later = false;
 }
 
 static struct request *plugin_request(struct sim *sim, enum request_kind kind, struct job *job)

@@ -79,9 +79,6 @@ bool slurm_has_any(const struct sim *sim, const char *cluster);
 /* … which it names in lists of jobs, too. */
 void slurm_name_formers(const struct sim *sim, struct jobview *jobview);
 
-/* A cluster that names no jobs keeps the ledger suspect. */
-bool slurm_stays_suspect(const struct sim *sim);
-
 /* The id of a job that a cluster may have: with its plugin it is a number. */
 void slurm_format_id(const struct sim *sim, uint32_t cluster, const char *word, uint64_t serial,
                      char *out, size_t size);

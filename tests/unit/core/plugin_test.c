@@ -108,6 +108,26 @@ static void plugin__without_addresses_has_a_token_all_the_same(void **state)
     assert_null(driver_job(d, "7"));
 }
 
+/* Nobody says how many addresses a job gets: neither the site nor Slurm. Nor does a start refuse
+ * such a reservation. */
+static void plugin__without_a_size_has_a_token_all_the_same(void **state)
+{
+    struct driver *d = *state;
+    d->config.addresses_per_job = d->config.min_nodes = 0;
+    driver_configure(d);
+    ask(d, "7", 0);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(secret_expose(driver_job(d, "7")->key), KEY);
+    join(d, 40);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    const struct record saved = {.kind = RECORD_RESERVATION,
+                                 .u.reservation = reservation_record(driver_job(d, "7"))};
+    struct core *next = core_create(&d->config);
+    assert_int_equal(core_load(next, &saved, NULL), 0);
+    core_destroy(next);
+}
+
 /* F23: without a link, too. */
 static void plugin__starts_while_the_link_is_down(void **state)
 {
@@ -221,6 +241,7 @@ static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
 UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_gets_here),
           T(plugin__may_be_refused_more_than_a_job_gets_here),
           T(plugin__without_addresses_has_a_token_all_the_same),
+          T(plugin__without_a_size_has_a_token_all_the_same),
           T(plugin__starts_while_the_link_is_down), T(plugin__gets_the_same_again),
           T(plugin__and_hooks_do_not_share_a_job), T(plugin__deletes_what_was_never_there),
           T(plugin__makes_no_tree_with_the_vni_of_another_job),
