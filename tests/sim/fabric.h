@@ -64,8 +64,9 @@ struct fabric {
          * or that it has ended; in which process; a request has got it; its job wants it deleted;
          * a call for that has left. late: of a broker that led no longer. */
         bool known, ended, given, asked, leaving, late;
-        bool unfit;      /* for libfabric */
-        int64_t left_ms; /* when its end was asked for first; 0: never */
+        bool unfit;       /* for libfabric */
+        int64_t known_ms; /* since when it was known */
+        int64_t left_ms;  /* when its end was asked for first; 0: never */
         uint64_t process;
     } owners[FMCALL_TREES]; /* of the trees ever made */
     uint16_t last_tree;

@@ -302,7 +302,8 @@ enum fmcall_outcome joins_act(struct sim *sim, struct wire_call *call, struct ob
     return FM_GONE;
 }
 
-/* A definite end of a tree, or of all of a step. */
+/* A definite end of a tree, or of all of a step: of what was known when the call began. Which of a
+ * join and it was acted on first the core cannot know. */
 static void note_ended(struct sim *sim, const struct wire_call *call)
 {
     const struct object *object = object_of(sim, call->number);
@@ -311,7 +312,9 @@ static void note_ended(struct sim *sim, const struct wire_call *call)
                           sim->fabric.owners[tree].number == call->number &&
                           sim->fabric.owners[tree].step == steps_find(call->step);
         const bool it = step || (call->kind != FMCALL_END_STEP && tree == call->tree);
-        if (it && sim->fabric.owners[tree].known && !has_tree(object, tree))
+        const bool known = sim->fabric.owners[tree].known &&
+                           (!step || sim->fabric.owners[tree].known_ms < call->begun_ms);
+        if (it && known && !has_tree(object, tree))
             sim->fabric.owners[tree].ended = true;
     }
 }
@@ -324,6 +327,7 @@ void joins_done(struct sim *sim, const struct wire_call *call, enum fmcall_outco
         e->refused_ms = sim->now_ms;
     if (call->kind == FMCALL_JOIN && outcome == FM_OK) {
         sim->fabric.owners[call->tree].known = true;
+        sim->fabric.owners[call->tree].known_ms = sim->now_ms;
         sim->fabric.owners[call->tree].process = sim->edge.process;
     } else if (fmcall_is_relayed(call->kind) && fmcall_unsure(outcome) && e)
         e->trees_unsure = true;
