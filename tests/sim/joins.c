@@ -447,14 +447,17 @@ static void told_later(struct sim *sim, const struct request *request)
                  n(task->number), (long long)(sim->now_ms - task->since_ms) / 1000);
 }
 
-/* All that could ever have used an address of it. */
+/* All that could ever have used an address of it; or what is there, of lost answers too, and what
+ * is asked for. */
 static bool may_be_full(const struct sim *sim, const struct task *task)
 {
     const struct object *object = object_of(sim, task->number);
-    uint32_t count = 0;
-    for (const struct task *other = sim->joins.tasks; other; other = other->next)
+    uint32_t count = 0, used = trees_of(object);
+    for (const struct task *other = sim->joins.tasks; other; other = other->next) {
         count += other->number == task->number;
-    return !object || count > object->limit;
+        used += other->number == task->number && other != task && other->ticket != 0;
+    }
+    return !object || count > object->limit || used >= object->limit;
 }
 
 static bool denied_rightly(const struct sim *sim, const struct request *request,
