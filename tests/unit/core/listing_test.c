@@ -151,7 +151,6 @@ static void given_up_before_the_start(struct driver *d)
         {.kind = RECORD_COUNTERS, .u.counters = {.last_number = 1, .last_seq = 1}},
         {.kind = RECORD_FOUNDED},
     };
-    driver_init(d);
     d->core = core_create(&d->config);
     for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
         assert_int_equal(core_load(d->core, &records[i], NULL), 0);
@@ -166,6 +165,7 @@ static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void
 {
     static const char *const names[] = {"elcap-a"};
     struct driver d;
+    driver_init(&d);
     given_up_before_the_start(&d);
     for (int i = 0; i < 4; i++) {
         driver_tick(&d, d.config.relist_ms);
@@ -178,6 +178,22 @@ static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void
     driver_list(&d, names, 1, FM_OK);
     driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
     assert_int_equal(strays(&d), 0);
+    driver_end(&d);
+}
+
+/* F21: what comes of it is looked for after the start, too, also where lists are made at need only.
+ */
+static void listing__looks_for_what_was_given_up_before_the_start(void **state)
+{
+    struct driver d;
+    driver_init(&d);
+    d.config.relist_ms = 0;
+    given_up_before_the_start(&d);
+    driver_tick(&d, 8 * d.config.call_timeout_ms);
+    assert_non_null(driver_find(&d, EFFECT_LIST));
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_tick(&d, 3600 * 1000);
+    assert_null(driver_find(&d, EFFECT_LIST)); /* once */
     driver_end(&d);
 }
 
@@ -218,5 +234,6 @@ UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis)
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
           cmocka_unit_test(listing__deletes_what_was_reserved_late),
           cmocka_unit_test(listing__what_an_older_ledger_may_lack_stays_while_the_job_runs),
+          cmocka_unit_test(listing__looks_for_what_was_given_up_before_the_start),
           cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))
