@@ -303,6 +303,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_STEPS] = core_steps,
         [CORE_JOIN] = relay_join,
         [CORE_LEAVE] = relay_leave,
+        [CORE_ALIVE] = core_alive,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);

@@ -7,6 +7,7 @@
  * edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+void core_alive(struct core *core, const struct core_event *event);
 void core_release(struct core *core, const struct core_event *event);
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 

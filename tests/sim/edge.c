@@ -571,6 +571,11 @@ bool edge_receive(struct sim *sim, struct request *request)
 void edge_show(struct sim *sim, struct request *request, const struct reservation *r)
 {
     struct edge *edge = &sim->edge;
+    step(sim, &(struct core_event){.kind = CORE_ALIVE, .u.alive = r->number});
+    r = edge->core ? core_find(edge->core, rm_cluster_name(sim, request->job), request->job->id)
+                   : NULL;
+    if (!r || r->state != JOB_ACTIVE || r->origin != ORIGIN_PLUGIN)
+        return; /* the broker has died, or the step has ended it */
     const struct effect effect = {
         .kind = EFFECT_ANSWER,
         .u.answer = {.ticket = request->ticket, .kind = ANSWER_SAME, .reservation = r}};

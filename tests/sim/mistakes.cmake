@@ -108,7 +108,8 @@ mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
     [[if (more && (joblist->id = ++core->last_joblist) > 0)
         return NULL;]])
 mcast_mistake(repeat-is-no-sign-of-life 1000 core/requests/reserve.c
-    [[r->unnamed_ms = 0; /* as good]] [[/* as good]])
+    [[    note_sign_of_life(core, r);
+    if (field)]] [[    if (field)]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 600 core/fabric/call_done.c
@@ -308,6 +309,9 @@ mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
         if (adopted->origin == ORIGIN_FOUND)
             listing_claim(core, adopted);
     }]])
+mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
+    [[    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);]] [[    (void)r;]] 3018500)
 mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
     [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
 
