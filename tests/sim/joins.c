@@ -574,8 +574,9 @@ void joins_shown(struct sim *sim, const struct request *request, const struct to
 static void has_no_unused_trees(struct sim *sim, const struct object *object)
 {
     const struct entry *e = model_entry(&sim->model, object->number);
-    /* What is still there of a job that is over is I3's: its release may have been told a lie. */
-    if (!e || !e->relayed || e->freed_batch || is_uncertain(sim, e))
+    /* What is still there of a job that is over is I3's: its release may have been told a lie. So
+     * may be what is taken for lost. */
+    if (!e || !e->relayed || e->freed_batch || e->lost_batch || is_uncertain(sim, e))
         return;
     for (uint16_t tree = 1; tree <= sim->fabric.last_tree; tree++)
         if (has_tree(object, tree) && sim->fabric.owners[tree].known &&
