@@ -152,7 +152,7 @@ struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *
         request->wanted = job->wanted;
         request->by_plugin = request->looks = kind == REQUEST_RESERVE && job->by_plugin;
         request->launch = job->launches.wanted && !job->launches.later;
-        if (kind == REQUEST_RESERVE && sim->profile.nodes_named)
+        if (kind == REQUEST_RESERVE && sim->profile.nodes_named && !job->by_plugin)
             hosts_name_nodes(sim, job, request->nodes, sizeof request->nodes);
     }
     return request;
@@ -518,8 +518,8 @@ static void another_request(struct sim *sim, void *what, uint64_t life)
         return;
     struct request *request = rm_request(sim, REQUEST_RESERVE, job);
     request->other = true;
-    if (job->by_plugin) /* as hooks do */
-        request->wanted = (struct wanted){.node_count = 2, .uid = 1000, .vni_count = -1};
+    if (job->by_plugin) /* as hooks do; none of its nodes knows of it */
+        request->wanted = (struct wanted){.node_count = 2, .uid = 1000};
     request->by_plugin = request->looks = false;
     request->wanted.uid += 100;
     rm_send(sim, request, travel(sim, &job->rng));
