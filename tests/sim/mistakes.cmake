@@ -159,7 +159,7 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         core->cleanups.pending -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
-    }]])
+    }]] 400)
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
 mcast_mistake(unsure-end-of-a-step-does-not-rest 600 core/fabric/cleanup.c
@@ -259,7 +259,7 @@ mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
-        deny_waiters]])
+        deny_waiters]] 600)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
     [[if (names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
