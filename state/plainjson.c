@@ -118,16 +118,24 @@ static json_t *take_value(struct scan *scan)
     return take_word(scan, "false") ? json_false() : take_number(scan);
 }
 
-json_t *plainjson_load(const char *text, size_t length)
+static json_t *object_or_null(json_t *value, bool whole)
 {
-    struct scan scan = {.at = text, .end = text + length};
-    json_t *value = take_value(&scan);
-    if (!json_is_object(value) || scan.at != scan.end) {
-        json_decref(value);
-        value = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    }
-    if (json_is_object(value))
+    if (json_is_object(value) && whole)
         return value;
     json_decref(value);
     return NULL;
+}
+
+json_t *plainjson_load_plain(const char *text, size_t length)
+{
+    struct scan scan = {.at = text, .end = text + length};
+    json_t *value = take_value(&scan);
+    return object_or_null(value, scan.at == scan.end);
+}
+
+json_t *plainjson_load(const char *text, size_t length)
+{
+    json_t *plain = plainjson_load_plain(text, length);
+    return plain ? plain
+                 : object_or_null(json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL), true);
 }
