@@ -53,9 +53,7 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
         .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
         .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
-        .calls_in_flight =
-            core->calls.lanes[LANE_RESERVE].in_flight + core->calls.lanes[LANE_RELEASE].in_flight +
-            core->calls.lanes[LANE_CHECK].in_flight + core->calls.lanes[LANE_CLEANUP].in_flight,
+        .calls_in_flight = callqueue_in_flight(&core->calls),
         .cleanups = core->cleanups,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),

@@ -230,9 +230,11 @@ static void join__is_passed_on_with_the_session_token(void **state)
     uint64_t call = begin_join(d);
     assert_string_equal(secret_expose(about(d)->token), "sess-a");
     assert_string_equal(about(d)->body, BODY);
+    assert_int_equal(driver_status(d).calls_in_flight, 1);
     join_done(d, call, 77);
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
     assert_int_equal(driver_answer(d)->tree->id, 77);
+    assert_int_equal(driver_status(d).calls_in_flight, 0);
     assert_string_equal(driver_answer(d)->tree->root, "00:00:00:00:00:01");
 }
 
