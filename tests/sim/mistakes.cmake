@@ -253,7 +253,7 @@ mcast_mistake(trees-are-not-counted 100 core/relay/join.c
     [[relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)]] [[false)]])
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
-mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
+mcast_mistake(reserve-behind-a-job-goes-on 100 core/fabric/reservewait.c
     [[return config->relay_timeout_ms;]] [[return INT64_MAX / 4;]])
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
@@ -305,7 +305,7 @@ mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
     [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
 mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
     [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
-mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
+mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
     [[        op->calls_needed = 0;
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
     int64_t latest]])
