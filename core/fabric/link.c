@@ -48,7 +48,7 @@ void link_start(struct core *core)
         return;
     enter_state(core, LINK_LOGGING_IN);
     if (core->link.logging_in)
-        return; /* one that an earlier attempt began is as good as a new one, unless `again` */
+        return; /* one that an earlier attempt began is as good as a new one, unless login_again */
     core->link.logging_in = true;
     core->link.login_again = false;
     core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;

@@ -42,7 +42,7 @@ static uint16_t pick_pkey(const struct core *core)
 }
 
 /* Why the job gets none; NULL: it gets one. */
-static const char *want_of_pkeys(struct core *core, uint32_t uid)
+static const char *why_no_pkey(struct core *core, uint32_t uid)
 {
     const uint32_t pool = core->config.omnipath.pkeys.count, available = omnipath_pkeys_free(core);
     if (available == 0)
@@ -59,7 +59,7 @@ static const char *want_of_pkeys(struct core *core, uint32_t uid)
                      uid, held_by(&core->pkeys_held, uid), available);
 }
 
-static enum answer_kind draw(struct core *core, struct drawing *drawing)
+static enum answer_kind draw_omnipath(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
     const enum answer_kind verdict = interconnect_draw_nothing(core, drawing);
@@ -69,7 +69,7 @@ static enum answer_kind draw(struct core *core, struct drawing *drawing)
     rec->key = drawing->request->key;
     if (core->config.omnipath.pkeys.count == 0)
         return ANSWER_CREATED;
-    drawing->detail = want_of_pkeys(core, rec->uid);
+    drawing->detail = why_no_pkey(core, rec->uid);
     if (!drawing->detail) {
         rec->pkey = pick_pkey(core);
         core->pkey_after = (uint32_t)rec->pkey + 1;
@@ -113,8 +113,9 @@ static void tell_sharing(const struct core_config *config, const struct reservat
     each(arg, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT", text);
 }
 
-static void environment(const struct core_config *config, const char *fm_url,
-                        const struct reservation *r, const char *step, variable_fn *each, void *arg)
+static void tell_omnipath(const struct core_config *config, const char *fm_url,
+                          const struct reservation *r, const char *step, variable_fn *each,
+                          void *arg)
 {
     const struct omnipath_config *omnipath = &config->omnipath;
     char text[16];
@@ -138,4 +139,4 @@ static void environment(const struct core_config *config, const char *fm_url,
 }
 
 const struct interconnect interconnect_omnipath = {
-    .driver = DRIVER_LAYOUT, .draw = draw, .environment = environment};
+    .driver = DRIVER_LAYOUT, .draw = draw_omnipath, .environment = tell_omnipath};

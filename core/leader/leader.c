@@ -53,7 +53,7 @@ static void extend_lease(struct leader *leader, int64_t sent_ms, int64_t ttl_ms)
     leader->deadline_ms = sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;
 }
 
-static void end(struct leader *leader)
+static void end_leadership(struct leader *leader)
 {
     leader->phase = LEADER_ENDED;
     leader->revision = 0;
@@ -64,7 +64,7 @@ static void end(struct leader *leader)
 static void lease_over(struct leader *leader, int64_t now_ms)
 {
     if (leader->phase == LEADER_LEADING || leader->resigning) {
-        end(leader);
+        end_leadership(leader);
         return;
     }
     leader->lease = 0;
@@ -80,14 +80,14 @@ bool leader_may_act(const struct leader *leader, int64_t now_ms)
 bool leader_check(struct leader *leader, int64_t now_ms)
 {
     if (leader->phase == LEADER_LEADING && now_ms >= leader->deadline_ms)
-        end(leader);
+        end_leadership(leader);
     return leader_may_act(leader, now_ms);
 }
 
 void leader_deposed(struct leader *leader)
 {
     assert(leader->phase == LEADER_LEADING || leader->phase == LEADER_ENDED);
-    end(leader);
+    end_leadership(leader);
 }
 
 void leader_resign(struct leader *leader)
@@ -95,7 +95,7 @@ void leader_resign(struct leader *leader)
     leader->resigning = true;
     leader->next_ms = 0;
     if (leader->ttl_ms == 0) /* so no campaign is on its way; what is left of a grant runs out */
-        end(leader);
+        end_leadership(leader);
 }
 
 /* ---- questions ---- */
@@ -182,7 +182,7 @@ static void answered_well(struct leader *leader, const struct leader_answer *ans
         campaign_answered(leader, answer, now_ms);
         break;
     case LEADER_RESIGN:
-        end(leader);
+        end_leadership(leader);
         break;
     case LEADER_NOTHING:
         break;
@@ -209,7 +209,7 @@ void leader_answered(struct leader *leader, const struct leader_answer *answer, 
         break;
     case LEADER_REFUSED:
         leader->refused = true;
-        end(leader);
+        end_leadership(leader);
         break;
     case LEADER_UNKNOWN:
         leader->next_ms = now_ms + RETRY_MS;

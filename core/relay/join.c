@@ -39,7 +39,7 @@ static bool has_digits(const char *words)
            words[2] == ':';
 }
 
-static void deny(struct core *core, uint64_t ticket, int status, const char *words)
+static void deny_join(struct core *core, uint64_t ticket, int status, const char *words)
 {
     core_answer(core, ticket, ANSWER_JOIN_DENIED, NULL, words)->status =
         status == NONE_LEFT && !has_digits(words) ? 0 : status;
@@ -49,7 +49,7 @@ static void deny_waiters(struct core *core, struct relayed *one, int status, con
 {
     for (struct waiter *w; (w = one->waiters);) {
         one->waiters = w->next;
-        deny(core, w->ticket, status, words);
+        deny_join(core, w->ticket, status, words);
         free(w);
     }
 }
@@ -84,7 +84,7 @@ static const char *why_none(struct core *core, const struct reservation *r)
 
 /* ---- requests ---- */
 
-static void await(struct core *core, struct relayed *one, uint64_t ticket)
+static void wait_for_answer(struct core *core, struct relayed *one, uint64_t ticket)
 {
     assert(!one->waiters || one->kind == FMCALL_LEAVE);
     core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
@@ -147,17 +147,17 @@ void relay_join(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
     else if (none)
-        deny(core, ticket, NONE_LEFT, none);
+        deny_join(core, ticket, NONE_LEFT, none);
     else if (!one && relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)
-        deny(core, ticket, NONE_LEFT, limit_words(core, r));
+        deny_join(core, ticket, NONE_LEFT, limit_words(core, r));
     else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)) && relay->count > 0)
         answer_later(core, ticket, "too many requests of this job are under way: ask again");
     else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)))
-        deny(core, ticket, 0, "too many requests of all jobs are under way");
+        deny_join(core, ticket, 0, "too many requests of all jobs are under way");
     else {
         if (!one)
             one = relayed_add(core, r, FMCALL_JOIN, event->u.join.step, event->u.join.body);
-        await(core, one, ticket);
+        wait_for_answer(core, one, ticket);
     }
     core_act(core, r);
 }
@@ -213,7 +213,7 @@ void relay_leave(struct core *core, const struct core_event *event)
         one = relayed_add(core, r, FMCALL_LEAVE, tree ? tree->step : "", NULL);
         one->tree = event->u.leave.tree;
     }
-    await(core, one, event->ticket);
+    wait_for_answer(core, one, event->ticket);
     core_act(core, r);
 }
 
@@ -241,8 +241,8 @@ static void make_again(struct core *core, struct relayed *one)
 
 /* A no to it. Between two requests of its sender it is kept for the second one, which would begin
  * it anew, and so on for ever. */
-static void refuse(struct core *core, struct reservation *r, struct relayed *one, int status,
-                   const char *words)
+static void refuse_request(struct core *core, struct reservation *r, struct relayed *one,
+                           int status, const char *words)
 {
     if (one->kind == FMCALL_LEAVE && one->unsure)
         relay_doubt(r);
@@ -271,7 +271,7 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
     one->give_up_ms = INT64_MAX; /* none waits for it, and it counts until the job ends */
 }
 
-static void give_up(struct core *core, struct reservation *r, struct relayed *one)
+static void give_up_request(struct core *core, struct reservation *r, struct relayed *one)
 {
     const char *words = one->op.words ? one->op.words
                         : core->link.state == LINK_UP
@@ -279,9 +279,9 @@ static void give_up(struct core *core, struct reservation *r, struct relayed *on
                             : "the link to the fabric manager is not up";
     core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s: %s -> given up",
                   fmcall_kind_word(one->kind), one->step, words);
-    refuse(core, r, one, 0,
-           core_text(core, "not done within %lld s: %s",
-                     (long long)core->config.relay_timeout_ms / 1000, words));
+    refuse_request(core, r, one, 0,
+                   core_text(core, "not done within %lld s: %s",
+                             (long long)core->config.relay_timeout_ms / 1000, words));
 }
 
 /* The fabric manager does not delete it. */
@@ -291,7 +291,7 @@ static bool stays_unfit(const struct relay *relay, const struct relayed *one)
     return one->unfit && !one->refused && (!leave || leave->refused);
 }
 
-static void look_at(struct core *core, struct reservation *r, struct relayed *one)
+static void update_request(struct core *core, struct reservation *r, struct relayed *one)
 {
     const char *none = why_none(core, r);
     if (none)
@@ -305,9 +305,9 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     if (none)
         relayed_end(core, r, one);
     else if (one->refused && one->waiters)
-        refuse(core, r, one, one->status, one->op.words);
+        refuse_request(core, r, one, one->status, one->op.words);
     else if (stays_unfit(r->relay, one))
-        refuse(core, r, one, 0, one->op.words);
+        refuse_request(core, r, one, 0, one->op.words);
     else if (one->made && one->waiters)
         answer_joined(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->made)
@@ -315,7 +315,7 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     else if (one->give_up_ms <= core->now_ms && one->refused)
         relayed_end(core, r, one);
     else if (one->give_up_ms <= core->now_ms)
-        give_up(core, r, one);
+        give_up_request(core, r, one);
 }
 
 static bool is_ready(const struct core *core, const struct reservation *r,
@@ -335,7 +335,7 @@ void relay_act(struct core *core, struct reservation *r)
         return;
     for (struct relayed *one = relay->requests, *next; one; one = next) {
         next = one->next;
-        look_at(core, r, one);
+        update_request(core, r, one);
     }
     for (struct relayed *one = relay->requests; one; one = one->next) {
         const bool ready = is_ready(core, r, one) && at_once < REQUESTS_AT_ONCE;
@@ -381,7 +381,7 @@ void relay_begin(struct core *core, struct operation *op, struct effect *effect)
 
 /* ---- what came of it ---- */
 
-static void left(struct core *core, struct reservation *r, struct relayed *one)
+static void tree_left(struct core *core, struct reservation *r, struct relayed *one)
 {
     relay_drop_tree(r->relay, one->tree);
     core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
@@ -393,15 +393,15 @@ static void add_tree(struct core *core, struct reservation *r, struct relayed *o
     assert(id < FMCALL_TREES && one->op.call == 0);
     struct relayed *leave = relayed_find_leave(r->relay, id);
     if (leave && leave->op.call == 0) /* the number is another tree's now */
-        left(core, r, leave);
+        tree_left(core, r, leave);
     for (struct relayed *other = r->relay->requests; other; other = other->next)
         other->unfit = other->unfit && other->tree != id;
     relay_add_tree(r->relay, id, one->step);
     one->tree = id;
 }
 
-static void joined(struct core *core, struct reservation *r, struct relayed *one,
-                   const struct fmcall_tree *tree)
+static void tree_joined(struct core *core, struct reservation *r, struct relayed *one,
+                        const struct fmcall_tree *tree)
 {
     add_tree(core, r, one, tree->id);
     one->made = true;
@@ -409,8 +409,8 @@ static void joined(struct core *core, struct reservation *r, struct relayed *one
     one->give_up_ms = core->now_ms + UNUSED_MS;
 }
 
-static void retry(struct core *core, struct reservation *r, struct relayed *one, int64_t wait_ms,
-                  const char *words)
+static void retry_request(struct core *core, struct reservation *r, struct relayed *one,
+                          int64_t wait_ms, const char *words)
 {
     assert(wait_ms > 0);
     core_discard(core, one->op.words);
@@ -453,8 +453,8 @@ static void made_unfit(struct core *core, struct reservation *r, struct relayed 
                        const struct fmcall_tree *tree)
 {
     assert(one->kind == FMCALL_JOIN && !one->made);
-    retry(core, r, one, core_retry_wait(one->tries),
-          "the root of the tree that it made is none of the NICs that it was to join");
+    retry_request(core, r, one, core_retry_wait(one->tries),
+                  "the root of the tree that it made is none of the NICs that it was to join");
     if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */
         return;
     add_tree(core, r, one, tree->id);
@@ -481,16 +481,16 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
         relay_doubt(r); /* there may be a tree of which nothing is known */
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
         if (names_nic(one->body, event->u.call.tree->root))
-            joined(core, r, one, event->u.call.tree);
+            tree_joined(core, r, one, event->u.call.tree);
         else
             made_unfit(core, r, one, event->u.call.tree);
     } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {
-        left(core, r, one);
+        tree_left(core, r, one);
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
-        refuse(core, r, one, event->u.call.status, words);
+        refuse_request(core, r, one, event->u.call.status, words);
     } else {
         const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
-        retry(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
+        retry_request(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
     }
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
 }

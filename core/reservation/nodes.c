@@ -115,8 +115,8 @@ const char *node_report_services(const struct node_report *report)
 }
 
 /* As it is reported now, where look_up has found `before`, and instead of that. */
-static struct node_report *enter(struct nodes *nodes, const struct node_report *before, uint32_t at,
-                                 const struct node_record *record)
+static struct node_report *enter_report(struct nodes *nodes, const struct node_report *before,
+                                        uint32_t at, const struct node_record *record)
 {
     const uint32_t used = nodes->used;
     size_t name = strlen(record->node) + 1;
@@ -169,7 +169,7 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
     const struct node_report *before = look_up(*nodes, record->node, &at);
     if (before)
         count_report(*nodes, before, UINT32_MAX); /* minus one */
-    count_report(*nodes, enter(*nodes, before, at, record), 1);
+    count_report(*nodes, enter_report(*nodes, before, at, record), 1);
     assert((*nodes)->clean <= (*nodes)->count && (*nodes)->lingering <= (*nodes)->count);
 }
 
@@ -193,7 +193,7 @@ struct summing {
     struct nodes fresh; /* reports of names that are not in nodes->all, in any order */
 };
 
-static void override(struct summing *summing, struct node_report *report)
+static void override_report(struct summing *summing, struct node_report *report)
 {
     assert(report->sums < summing->sum->sum);
     report->services_from = 0;
@@ -208,10 +208,10 @@ static void sum_lingering(void *arg, const char *name)
     const struct node_report *before = look_up(summing->nodes, name, &at);
     struct node_report *report = before && before != &by_sum
                                      ? summing->nodes->all[at]
-                                     : enter(&summing->fresh, NULL, summing->fresh.used,
-                                             &(struct node_record){.node = name});
+                                     : enter_report(&summing->fresh, NULL, summing->fresh.used,
+                                                    &(struct node_record){.node = name});
     if (report->sums < summing->sum->sum && report->state != NODE_LINGERING)
-        override(summing, report);
+        override_report(summing, report);
 }
 
 static int compare_reports(const void *left, const void *right)
@@ -252,7 +252,7 @@ static void sum_destroyed(struct summing *summing)
     for (uint32_t i = 0; i < nodes->used; i++)
         if (nodes->all[i]->sums < summing->sum->sum && nodes->all[i]->state == NODE_CREATED &&
             nodeset_has(&named, nodes->all[i]->name))
-            override(summing, nodes->all[i]);
+            override_report(summing, nodes->all[i]);
     nodeset_add(&nodes->summed, summing->sum->nodes);
     nodeset_release(&named);
 }

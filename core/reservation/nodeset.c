@@ -211,16 +211,16 @@ bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
 
 /* ---- as a text ---- */
 
-static bool goes_on(const struct noderun *run, const struct noderun *next)
+static bool same_prefix(const struct noderun *run, const struct noderun *next)
 {
     return run->width > 0 && next->width > 0 && strcmp(run->prefix, next->prefix) == 0;
 }
 
-/* As 10 follows 9: "8-11" has both. */
-static bool joins(const struct noderun *run, const struct noderun *next)
+/* 10 follows 9: "8-11" has both. */
+static bool gains_a_digit(const struct noderun *run, const struct noderun *next)
 {
-    return goes_on(run, next) && next->width == run->width + 1 && next->first == run->last + 1 &&
-           next->first == power_of_ten(run->width);
+    return same_prefix(run, next) && next->width == run->width + 1 &&
+           next->first == run->last + 1 && next->first == power_of_ten(run->width);
 }
 
 void nodeset_fold(struct nodeset *set, struct nodefold *out)
@@ -232,11 +232,11 @@ void nodeset_fold(struct nodeset *set, struct nodefold *out)
     for (size_t i = 0, next; i < set->count; i = next) {
         const struct noderun *run = set->runs[i], *end = run;
         uint32_t names = run->last - run->first + 1;
-        for (next = i + 1; next < set->count && joins(end, set->runs[next]); next++) {
+        for (next = i + 1; next < set->count && gains_a_digit(end, set->runs[next]); next++) {
             end = set->runs[next];
             names += end->last - end->first + 1;
         }
-        const bool more = next < set->count && goes_on(run, set->runs[next]);
+        const bool more = next < set->count && same_prefix(run, set->runs[next]);
         const bool opens = !open && (more || names > 1);
         char item[NODELIST_NAME_MAX + sizeof ",[-]" + DIGITS_MAX];
         int length = snprintf(item, sizeof item, "%s%s%s", used > 0 ? "," : "",

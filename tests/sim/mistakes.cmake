@@ -209,7 +209,7 @@ mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
 mcast_mistake(a-sum-speaks-for-all 50 core/requests/nodereport.c
     [[.nodes = event->u.sum.nodes,]] [[.nodes = r->nodes,]])
 mcast_mistake(an-earlier-sum-counts-now 150 core/requests/nodereport.c
-    [[find_start(core, cluster, job, event->u.sum.number);]]
+    [[find_by_number(core, cluster, job, event->u.sum.number);]]
     [[ledger_newest(&core->ledger, cluster, job);]])
 mcast_mistake(a-sum-heals-lingering 300 core/reservation/nodes.c
     [[nodes->all[i]->state == NODE_CREATED &&]] [[nodes->all[i]->state != NODE_DESTROYED &&]])
@@ -242,7 +242,7 @@ mcast_mistake(tree-for-two 100 core/relay/join.c
     [[free(w);
     relayed_end(core, r, one);]] [[free(w);]])
 mcast_mistake(join-is-never-given-up 300 core/relay/join.c
-    [[        give_up(core, r, one);]] [[        one->give_up_ms += 60000;]])
+    [[        give_up_request(core, r, one);]] [[        one->give_up_ms += 60000;]])
 mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
     [[        delete_unused(core, r, one);]] [[        relayed_end(core, r, one);]])
 mcast_mistake(join-with-the-key 100 core/relay/join.c
@@ -288,9 +288,9 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
     [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])
 mcast_mistake(late-answers-do-not-count 50 core/fabric/call_done.c
-    [[learn(core, outcome, core->now_ms - sent_ms);]]
+    [[learn_reserve_time(core, outcome, core->now_ms - sent_ms);]]
     [[if (((struct reservation *)op->owner)->hwcoll == HWCOLL_WANTED)
-            learn(core, outcome, core->now_ms - sent_ms);]])
+            learn_reserve_time(core, outcome, core->now_ms - sent_ms);]])
 mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
     [[    if (outcome != FM_OK && known_ms >= 0)
         return;
