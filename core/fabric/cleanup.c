@@ -179,6 +179,7 @@ bool cleanup_may_hit_name(const struct reservation *r)
  * were to be ended again. */
 static void keep_known_pieces(const struct reservation *r, const struct cleanup *c)
 {
+    assert(c->below && !r->cleaner->pieces_known);
     struct fmcall_steps steps;
     if (relay_is_joining(r, c->step, true) || !relay_list(r, &steps))
         return;

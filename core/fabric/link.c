@@ -87,6 +87,7 @@ void link_list_within(struct core *core, int64_t wait_ms)
 
 void link_list_unanswered(struct core *core)
 {
+    assert(core->config.call_timeout_ms > 0);
     int64_t wait_ms = LATE_FACTOR * core->config.call_timeout_ms;
     core->link.unanswered_ms = core->now_ms + wait_ms;
     link_list_within(core, wait_ms);
@@ -223,6 +224,7 @@ void link_move(struct core *core)
 
 int64_t link_deadline(const struct core *core)
 {
+    assert(core->link.state <= LINK_UP);
     if (!core->config.fm_present)
         return INT64_MAX;
     if (core->link.state == LINK_DOWN)

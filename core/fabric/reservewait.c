@@ -56,6 +56,7 @@ int64_t reservewait_time(const struct reservewait *wait, int64_t call_timeout_ms
 
 static int64_t reserve_time(const struct core *core, const struct reservation *r)
 {
+    assert(r->op);
     const struct core_config *config = &core->config;
     if (!reservation_waits(r))
         return config->relay_timeout_ms;
@@ -93,6 +94,7 @@ static int64_t give_up_by_now(const struct core *core, const struct reservation 
 
 void core_give_up_sooner(const struct core *core, struct reservation *r)
 {
+    assert(r->op);
     int64_t latest = give_up_by_now(core, r);
     if (r->op->give_up_ms > latest)
         r->op->give_up_ms = latest;
@@ -100,6 +102,7 @@ void core_give_up_sooner(const struct core *core, struct reservation *r)
 
 bool core_put_off_giving_up(const struct core *core, struct reservation *r)
 {
+    assert(r->op->give_up_ms <= core->now_ms);
     int64_t latest = give_up_by_now(core, r);
     if (latest <= core->now_ms)
         return false;

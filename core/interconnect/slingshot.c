@@ -29,6 +29,7 @@ static bool choose_classes(struct core *core, struct drawing *drawing)
 /* What else keeps the job from having VNIs; "": nothing, they are in use. */
 static const char *why_too_few(struct core *core, uint32_t uid, bool too_much)
 {
+    assert(!too_much || core->vnis.free.count > 0);
     if (too_much)
         return core_text(core,
                          ", for others: released jobs of uid %u hold %u; run the job when their "
@@ -138,6 +139,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
 static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
+    assert(rec->interconnect == INTERCONNECT_SLINGSHOT);
     assert(!drawing->adopted || reservation_adopted(drawing->adopted));
     if (drawing->request->by_plugin) {
         decide_hwcoll(core, drawing);
@@ -160,6 +162,7 @@ static void tell_slingshot(const struct core_config *config, const char *fm_url,
                            const struct reservation *r, const char *step, variable_fn *each,
                            void *arg)
 {
+    assert(r->interconnect == INTERCONNECT_SLINGSHOT);
     assert(fm_url);
     char text[FM_URL_SIZE + 64];
     const bool relayed = reservation_relayed(r);

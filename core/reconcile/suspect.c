@@ -11,6 +11,7 @@ enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can h
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(cluster && job);
     assert(why);
     alarm_raise(core, ALARM_OLD_LEDGER, cluster,
                 "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,

@@ -35,12 +35,14 @@ enum { NONE_LEFT = 507 };
 
 static bool has_digits(const char *words)
 {
+    assert(words);
     return words[0] >= '0' && words[0] <= '9' && words[1] >= '0' && words[1] <= '9' &&
            words[2] == ':';
 }
 
 static void deny_join(struct core *core, uint64_t ticket, int status, const char *words)
 {
+    assert(words);
     core_answer(core, ticket, ANSWER_JOIN_DENIED, NULL, words)->status =
         status == NONE_LEFT && !has_digits(words) ? 0 : status;
 }
@@ -56,12 +58,14 @@ static void deny_waiters(struct core *core, struct relayed *one, int status, con
 
 static void answer_later(struct core *core, uint64_t ticket, const char *words)
 {
+    assert(words);
     core_answer(core, ticket, ANSWER_JOIN_LATER, NULL, words);
 }
 
 static void answer_overdue(struct core *core, const struct reservation *r, struct relayed *one)
 {
     struct waiter *w = one->waiters;
+    assert(!w || !w->next || one->kind == FMCALL_LEAVE);
     if (!w || w->due_ms > core->now_ms)
         return;
     one->waiters = w->next;
@@ -74,6 +78,7 @@ static void answer_overdue(struct core *core, const struct reservation *r, struc
 /* Why the job has no trees, and will have none; NULL: it has, or may. */
 static const char *why_none(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE)
         return "01: the job is over";
     if (reservation_wants_hwcoll(r))
@@ -92,6 +97,7 @@ static void wait_for_answer(struct core *core, struct relayed *one, uint64_t tic
 
 static bool has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     for (unsigned i = 0; i < r->vni_count; i++) {
         if (r->vnis[i] == vni)
             return true;
@@ -105,6 +111,7 @@ static bool has_vni(const struct core *core, const struct reservation *r, uint16
 
 static bool is_within(const char *step, const char *const *scopes, size_t count)
 {
+    assert(step && (scopes || count == 0));
     for (size_t i = 0; i < count; i++) {
         if (!steppath_within(step, scopes[i]))
             return false;
@@ -126,6 +133,7 @@ static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint
 
 static const char *limit_words(struct core *core, const struct reservation *r)
 {
+    assert(reservation_relayed(r));
     return core_text(core, "01: the job has %u multicast addresses, and all are in use",
                      r->addresses);
 }
@@ -221,6 +229,7 @@ void relay_leave(struct core *core, const struct core_event *event)
 
 static void answer_joined(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(one->made && one->waiters);
     struct waiter *w = one->waiters;
     struct fmcall_tree *tree = memory_zeroed(sizeof *tree);
     *tree = (struct fmcall_tree){one->tree, core_text(core, "%s", one->root)};
@@ -234,6 +243,7 @@ static void answer_joined(struct core *core, struct reservation *r, struct relay
 /* For who asks now; who asks no more has no use for it. */
 static void make_again(struct core *core, struct relayed *one)
 {
+    assert(one->kind == FMCALL_JOIN && one->op.call == 0);
     one->made = false;
     one->give_up_ms = core->now_ms + (one->waiters ? core->config.relay_timeout_ms : 0);
     one->refused = !one->waiters;
@@ -244,6 +254,7 @@ static void make_again(struct core *core, struct relayed *one)
 static void refuse_request(struct core *core, struct reservation *r, struct relayed *one,
                            int status, const char *words)
 {
+    assert(words && one->op.call == 0);
     if (one->kind == FMCALL_LEAVE && one->unsure)
         relay_doubt(r);
     if (one->waiters) {
@@ -273,6 +284,7 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
 
 static void give_up_request(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(!one->made && one->op.call == 0);
     const char *words = one->op.words ? one->op.words
                         : core->link.state == LINK_UP
                             ? "the fabric manager was busy with other calls"
@@ -287,12 +299,14 @@ static void give_up_request(struct core *core, struct reservation *r, struct rel
 /* The fabric manager does not delete it. */
 static bool stays_unfit(const struct relay *relay, const struct relayed *one)
 {
+    assert(relay);
     const struct relayed *leave = relayed_find_leave(relay, one->tree);
     return one->unfit && !one->refused && (!leave || leave->refused);
 }
 
 static void update_request(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(operation_valid(&one->op));
     const char *none = why_none(core, r);
     if (none)
         deny_waiters(core, one, NONE_LEFT, none);
@@ -351,6 +365,7 @@ void relay_act(struct core *core, struct reservation *r)
 
 int64_t relay_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     int64_t when = relay_list_due(r);
     if (when <= core->now_ms || !cleanup_has_trees(r)) /* it is in the queue; or for nothing */
         when = INT64_MAX;
@@ -383,6 +398,7 @@ void relay_begin(struct core *core, struct operation *op, struct effect *effect)
 
 static void tree_left(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(one->kind == FMCALL_LEAVE && one->op.call == 0);
     relay_drop_tree(r->relay, one->tree);
     core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
     relayed_end(core, r, one);
@@ -403,6 +419,7 @@ static void add_tree(struct core *core, struct reservation *r, struct relayed *o
 static void tree_joined(struct core *core, struct reservation *r, struct relayed *one,
                         const struct fmcall_tree *tree)
 {
+    assert(one->kind == FMCALL_JOIN && !one->made);
     add_tree(core, r, one, tree->id);
     one->made = true;
     (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
@@ -420,30 +437,6 @@ static void retry_request(struct core *core, struct reservation *r, struct relay
         core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s, try %u: %s -> again",
                       fmcall_kind_word(one->kind), one->step, one->tries + 1, words);
     one->tries++;
-}
-
-/* The NIC that is named so: groups of hexadecimal digits, to the first character that is none. */
-static uint64_t read_nic(const char *text)
-{
-    uint64_t nic = 0;
-    for (char *end;; text = end + 1) {
-        nic = nic << 8 | (strtoul(text, &end, 16) & 0xff);
-        if (*end != ':')
-            return nic;
-    }
-}
-
-/* Whether it is one of the request's "macs", its first member. */
-static bool names_nic(const char *body, const char *root)
-{
-    const uint64_t nic = read_nic(root);
-    const char *at = root[0] != '\0' ? strchr(body, '[') : NULL;
-    while (at && *at != ']') {
-        if (strncmp(at + 1, "\"", 1) == 0 && read_nic(at + 2) == nic)
-            return true;
-        at = strpbrk(at + 1, ",]");
-    }
-    return false;
 }
 
 /* There is a tree, and libfabric would crash at its root, or not take it and not delete it either.
@@ -480,7 +473,7 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     if (unsure && one->kind == FMCALL_JOIN)
         relay_doubt(r); /* there may be a tree of which nothing is known */
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
-        if (names_nic(one->body, event->u.call.tree->root))
+        if (relayed_names_nic(one->body, event->u.call.tree->root))
             tree_joined(core, r, one, event->u.call.tree);
         else
             made_unfit(core, r, one, event->u.call.tree);

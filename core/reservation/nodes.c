@@ -15,6 +15,7 @@ enum {
 
 static size_t name_length(const char *text)
 {
+    assert(text);
     size_t length = 0;
     while (node_char(text[length]))
         length++;
@@ -83,6 +84,7 @@ static const struct node_report by_sum = {.state = NODE_DESTROYED, .summed = tru
 /* What is known of the name, and where it is in the order, or would be. */
 static const struct node_report *look_up(const struct nodes *nodes, const char *name, uint32_t *at)
 {
+    assert(name);
     bool there;
     *at = place_of(nodes, name, &there);
     if (there)
@@ -111,6 +113,7 @@ uint32_t nodes_clean(const struct nodes *nodes)
 
 const char *node_report_services(const struct node_report *report)
 {
+    assert(report);
     return report->services_from == 0 ? NULL : report->name + report->services_from;
 }
 
@@ -175,6 +178,7 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
 
 bool nodes_beyond(const char *list, const char *job, char name[static NODELIST_NAME_MAX + 1])
 {
+    assert(list && job);
     struct nodeset named = {0}, has = {0};
     if (strcmp(list, job) == 0)
         return false;
@@ -205,6 +209,7 @@ static void sum_lingering(void *arg, const char *name)
 {
     struct summing *summing = arg;
     uint32_t at;
+    assert(summing->sum->state == NODE_LINGERING);
     const struct node_report *before = look_up(summing->nodes, name, &at);
     struct node_report *report = before && before != &by_sum
                                      ? summing->nodes->all[at]
@@ -247,6 +252,7 @@ static void sum_destroyed(struct summing *summing)
     struct nodes *nodes = summing->nodes;
     struct nodeset named = {0};
     char name[NODELIST_NAME_MAX + 1];
+    assert(summing->sum->state == NODE_DESTROYED);
     nodeset_add(&named, summing->sum->nodes);
     summing->news = nodeset_beyond(&named, &nodes->summed, name);
     for (uint32_t i = 0; i < nodes->used; i++)
@@ -279,6 +285,7 @@ void nodes_sum(struct nodes **nodes, const struct sum_record *sum)
             count_report(n, &by_sum, UINT32_MAX);
         count_report(n, n->all[i], 1);
     }
+    assert(n->clean <= n->count && n->lingering <= n->count);
 }
 
 void nodes_destroy(struct nodes *nodes)

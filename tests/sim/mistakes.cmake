@@ -260,7 +260,7 @@ mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
         deny_waiters]])
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
-    [[if (names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
+    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
