@@ -407,15 +407,33 @@ static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
     assert_string_equal(driver_answer(d)->detail, "02: none left");
 }
 
+/* Also when nobody asks at that moment. */
+static void join__denied_between_two_requests_is_so_to_the_second(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    uint64_t call = begin_join(d);
+    driver_tick(d, 4000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    join_denied(d, call, 507, "02: none left");
+    assert_null(driver_answer(d));
+    join(d);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    assert_int_equal(driver_answer(d)->status, 507);
+    assert_string_equal(driver_answer(d)->detail, "02: none left");
+}
+
 /* libfabric would read beyond it. */
 static void join__denied_without_a_number_is_no_507(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    uint64_t call = begin_join(d);
-    join_denied(d, call, 507, "none left");
-    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
-    assert_int_equal(driver_answer(d)->status, 0);
+    static const char *const words[] = {"none left", "0/: x", "/0: x", "0a: x", "a0: x", "00, x"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        join_denied(d, begin_join(d), 507, words[i]);
+        assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+        assert_int_equal(driver_answer(d)->status, 0);
+    }
     assert_int_equal(answer_status(ANSWER_JOIN_DENIED), 503);
 }
 
@@ -513,6 +531,19 @@ static void joins__are_bounded_in_bytes(void **state)
 }
 
 /* ---- leaves ---- */
+
+static void leaves__of_one_job_are_bounded(void **state)
+{
+    struct driver *d = *state;
+    reserved_job_of(d, 100);
+    lose_join(d, "0");
+    for (uint16_t tree = 0; tree < RELAYED_MAX; tree++) {
+        leave(d, tree);
+        assert_null(driver_answer(d));
+    }
+    leave(d, RELAYED_MAX);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+}
 
 static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
 {
@@ -1032,11 +1063,12 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(join__of_a_job_that_is_not_relayed_is_refused), T(join__that_stays_busy_ends),
           T(join__given_up_between_two_requests_is_denied_to_the_second),
           T(join__is_denied_in_the_words_of_the_fabric_manager),
+          T(join__denied_between_two_requests_is_so_to_the_second),
           T(join__denied_without_a_number_is_no_507), T(join__under_way_ends_with_its_job),
           T(join__that_waits_is_answered_when_its_job_is_gone),
           T(join__ends_when_the_reservation_is_lost), T(joins__of_one_job_are_bounded),
-          T(joins__are_bounded_in_bytes), T(leave__of_a_tree_that_it_has_not_asks_nothing),
-          T(leave__that_comes_again_is_sent_once),
+          T(joins__are_bounded_in_bytes), T(leaves__of_one_job_are_bounded),
+          T(leave__of_a_tree_that_it_has_not_asks_nothing), T(leave__that_comes_again_is_sent_once),
           T(leave__that_waits_does_not_end_the_next_tree_of_its_number),
           T(leave__stays_within_the_token), T(cleanup__of_a_step_without_trees_asks_nobody),
           T(cleanup__below_ends_the_known_steps_without_a_list),
