@@ -804,6 +804,23 @@ static struct relay_view seen(const struct driver *d)
     return view;
 }
 
+/* The end of the step may have taken it along. */
+static void trees__are_not_known_when_one_was_made_while_its_step_ended(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "/fA", 5);
+    clean(d, "/fA", false);
+    uint64_t end = driver_call(d, FMCALL_END_STEP);
+    join_of(d, "/fA", BODY);
+    uint64_t call = driver_call(d, FMCALL_JOIN);
+    driver_done(d, end, FM_OK, NULL);
+    join_done(d, call, 6);
+    assert_int_equal(driver_answered(d), ANSWER_JOINED);
+    assert_int_equal(seen(d).trees, 1);
+    assert_false(seen(d).all);
+}
+
 static void view__has_the_trees_and_few_steps(void **state)
 {
     char step[] = "0";
@@ -1074,6 +1091,7 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(cleanup__below_ends_the_known_steps_without_a_list),
           T(cleanup__below_asks_while_a_join_is_under_way), T(cleanup__takes_what_was_made_late),
           T(trees__are_not_known_after_a_leave_was_given_up),
+          T(trees__are_not_known_when_one_was_made_while_its_step_ended),
           T(trees__are_not_known_after_an_answer_was_lost),
           T(tree__that_libfabric_rejects_goes_before_the_next_one),
           T(tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer),
