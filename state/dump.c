@@ -125,7 +125,8 @@ static int load_all(struct store *store, struct writing *writing, struct error *
 char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head,
                  const struct record *root_keys, size_t *size, struct error *err)
 {
-    assert(head && size);
+    assert(head);
+    assert(size);
     char *text = NULL, digest[DIGEST_DIGITS + 1];
     struct writing writing = {.out = memory_must(open_memstream(&text, size)),
                               .json = {.sealing = sealing},

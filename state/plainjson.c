@@ -136,7 +136,8 @@ json_t *plainjson_load_plain(const char *text, size_t length)
     struct scan scan = {.at = text, .end = text + length};
     assert(text || length == 0);
     json_t *value = take_value(&scan);
-    assert(scan.at <= scan.end && scan.depth == 0);
+    assert(scan.at <= scan.end);
+    assert(scan.depth == 0);
     return object_or_null(value, scan.at == scan.end);
 }
 

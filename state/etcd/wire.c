@@ -19,7 +19,8 @@ json_t *wire_key(const struct key *key)
 
 json_t *wire_put(const struct key *key, const char *value, size_t length, uint64_t lease)
 {
-    assert(key && value);
+    assert(key);
+    assert(value);
     assert(lease <= INT64_MAX);
     return memory_must(json_pack("{s:{s:o,s:o,s:o*}}", "request_put", "key", wire_key(key), "value",
                                  base64_json(value, length), "lease",
