@@ -537,8 +537,8 @@ static void leaves__of_one_job_are_bounded(void **state)
     struct driver *d = *state;
     reserved_job_of(d, 100);
     lose_join(d, "0");
-    for (uint16_t tree = 0; tree < RELAYED_MAX; tree++) {
-        leave(d, tree);
+    for (unsigned tree = 0; tree < RELAYED_MAX; tree++) {
+        leave(d, (uint16_t)tree);
         assert_null(driver_answer(d));
     }
     leave(d, RELAYED_MAX);
