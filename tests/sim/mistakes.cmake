@@ -333,7 +333,7 @@ mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
 mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
     [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
 mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
-    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
+    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 2380)
 mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
     [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
 mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
