@@ -216,9 +216,11 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
+    bool has_key = !secret_none(rec->key);
     if ((wants && rec->state != JOB_ACTIVE) ||
-        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
-                   : rec->vni_count > 0 || wants) ||
+        (slingshot
+             ? rec->pkey != 0 || (has_key && rec->addresses == 0 && rec->origin != ORIGIN_PLUGIN)
+             : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",

@@ -7,6 +7,7 @@
  * edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+void core_alive(struct core *core, const struct core_event *event);
 /* A launch document is to be made of a job's newest reservation. */
 void core_launch(struct core *core, const struct core_event *event);
 
