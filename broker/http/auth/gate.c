@@ -286,7 +286,8 @@ static int check_stopping(struct call *call)
 {
     if (!call->http->quiescing)
         return 0;
-    return problem_set(&call->problem, 503, "stopping", NULL,
+    /* libfabric repeats what is answered 409, and does without trees after anything else (B9). */
+    return problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL,
                        "the broker is stopping; try again when it is back");
 }
 

@@ -235,6 +235,12 @@ void managed_stop(void)
     assert_int_equal(process_stop(broker), 0);
 }
 
+void managed_kill(void)
+{
+    process_kill(managed.broker);
+    managed.broker = NULL;
+}
+
 struct process *managed_broker(void)
 {
     return managed.broker;

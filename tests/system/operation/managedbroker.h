@@ -31,6 +31,7 @@ bool managed_fm_holds(int which, const char *job); /* its full name */
 void managed_configure(const char *text);
 void managed_start(void); /* until READY */
 void managed_stop(void);  /* SIGTERM; asserts the exit status 0 */
+void managed_kill(void);  /* SIGKILL */
 struct process *managed_broker(void);
 pid_t managed_pid(void); /* of the process that serves the socket */
 
