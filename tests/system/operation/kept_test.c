@@ -121,7 +121,7 @@ static void hear(void)
 }
 
 /* Starts it with what is kept. */
-static void start(void)
+static void start_until(const char *word)
 {
     char fds[64] = "", names[1024] = "", own[256];
     for (size_t i = 0; i < store.count; i++) {
@@ -134,9 +134,14 @@ static void start(void)
     setenv("KEPT_NAMES", names, 1);
     (void)snprintf(own, sizeof own, "%s", managed_path("mcastd.conf"));
     setenv("KEPT_CONFIG", own, 1);
-    managed_start();
+    managed_start_until(word);
     unsetenv("KEPT_FDS");
     hear();
+}
+
+static void start(void)
+{
+    start_until(" READY ");
 }
 
 static bool is_stored(const char *key)
@@ -291,8 +296,32 @@ static void socket__of_another_address_is_not_taken(void **state)
     is_answered(line, 401);
 }
 
+/* B7: who cannot serve now refuses, so that clients ask the broker that leads. */
+static void broker__among_several_keeps_none(void **state)
+{
+    char text[512];
+    const int listen = free_port(), front = free_port();
+    configure(listen, front);
+    start();
+    managed_stop();
+    assert_int_equal(store.count, 2);
+    (void)snprintf(text, sizeof text,
+                   "[broker]\nlisten = 127.0.0.1:%d\nadvertise = http://127.0.0.1:%d\n"
+                   "[state]\nstore = etcd\nendpoints = http://127.0.0.1:%d\n"
+                   "[front]\nlisten = 127.0.0.1:%d\nurl = http://127.0.0.1:%d\n",
+                   listen, listen, free_port(), front, front);
+    managed_configure(text);
+    start_until(" STANDBY ");
+    assert_int_equal(connected(front), ECONNREFUSED);
+    assert_int_equal(connected(listen), 0);
+    assert_int_equal(store.count, 0);
+    managed_kill();
+    assert_int_equal(connected(listen), ECONNREFUSED);
+}
+
 #define KEPT_TEST(name) cmocka_unit_test_setup_teardown(name, open_house, close_house)
 
 UNIT_MAIN(KEPT_TEST(restart__refuses_nobody),
           KEPT_TEST(address__that_is_not_configured_any_more_refuses),
-          KEPT_TEST(socket__of_another_address_is_not_taken))
+          KEPT_TEST(socket__of_another_address_is_not_taken),
+          KEPT_TEST(broker__among_several_keeps_none))
