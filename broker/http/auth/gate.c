@@ -208,7 +208,8 @@ static int find_plugin(struct call *call, const char *authorization)
             &call->problem, 401, "login-refused", "Authorization",
             "the login is none of a cluster here: Slurm's fm_authdir and "
             "plugin_login in mcastd.conf must have the same (an access token that "
-            "was given before the broker's start, or an hour ago, is asked for anew)");
+            "was given before the broker's start, or an hour ago, is asked for anew). A job's own "
+            "token is for trees only here: what cleans up after steps asks the broker (MCAST_URL)");
     if (call->phase == CALL_READING) /* not a second time, when its body is there */
         pluginlogins_used(logins, cluster, former, now_ms);
     const struct proof proof = {.kind = PROOF_PLUGIN, .cluster = cluster};
