@@ -38,6 +38,7 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
 
 bool core_has_plugin(const struct core *core, const char *cluster)
 {
+    assert(cluster);
     const struct cluster_config *config = core_cluster_config(core, cluster);
     return config && config->plugin;
 }

@@ -4,13 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NUMBERS_SKIPPED = 1 << 20 };
-
 /* A ledger that does not know all jobs that run: it is new, or older than they are (B4, B11). */
+
+enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can have given */
 
 /* Whether any cluster gets VNIs from here. */
 static bool gives_vnis(const struct core *core)
 {
+    assert(core->config.cluster_count <= CLUSTERS_MAX);
     for (uint32_t i = 0; i < core->config.cluster_count; i++)
         if (!core->config.clusters[i].plugin)
             return true;
@@ -22,6 +23,7 @@ static bool gives_vnis(const struct core *core)
  * without addresses may run, which nothing at the fabric manager tells of (B9, I1). */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(cluster && job);
     assert(why);
     if (core_has_plugin(core, cluster) && !gives_vnis(core))
         return;
@@ -79,12 +81,16 @@ static uint64_t adopted_with_vnis(const struct core *core)
     for (uint32_t i = 0; i < core->cluster_count; i++)
         if (core_has_plugin(core, core->clusters[i]->name))
             count -= core->clusters[i]->use.jobs_adopted;
+    assert(count <= core->all_use.jobs_adopted);
     return count;
 }
 
-/* It is on for a job that Slurm's plugin may have made. */
+/* It is on for a job that Slurm's plugin may have made; or was, before a restart. */
 static bool is_for_plugin(const struct core *core)
 {
+    if (alarm_on(core, ALARM_OLD_LEDGER, NULL) &&
+        adopted_with_vnis(core) < core->all_use.jobs_adopted)
+        return true;
     for (uint32_t i = 0; i < core->cluster_count; i++)
         if (core_has_plugin(core, core->clusters[i]->name) &&
             alarm_on(core, ALARM_OLD_LEDGER, core->clusters[i]->name))

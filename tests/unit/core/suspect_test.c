@@ -226,6 +226,32 @@ static void suspect__lasts_while_others_have_vnis(void **state)
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
+/* I1: after a restart it is not known whose it was: as long as the plugin's jobs are there, all
+ * other clusters are asked, also one that has named no job yet. */
+static void suspect__of_a_plugin_goes_on_after_a_restart(void **state)
+{
+    struct driver *d = *state;
+    struct record records[3] = {{.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}},
+                                {.kind = RECORD_FOUNDED}};
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    d->config.cluster_count = 3;
+    strcpy(d->config.clusters[2].name, "tuo");
+    start_with_plugin(d, false);
+    records[2] = (struct record){.kind = RECORD_RESERVATION,
+                                 .u.reservation = reservation_record(driver_job(d, "77"))};
+    struct driver next = *d;
+    next.core = core_create(&next.config);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(core_load(next.core, &records[i], NULL), 0);
+    core_start(next.core, next.now);
+    assert_true(driver_alarm(&next, ALARM_OLD_LEDGER));
+    sync_of(&next, "elcap2", NULL, 0);
+    assert_true(driver_alarm(&next, ALARM_OLD_LEDGER));
+    sync_of(&next, "tuo", NULL, 0);
+    assert_false(driver_alarm(&next, ALARM_OLD_LEDGER));
+    core_destroy(next.core);
+}
+
 UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
           FRESH(suspect__goes_on_after_a_restart),
           cmocka_unit_test(suspect__numbers_go_on_far_behind),
@@ -233,4 +259,5 @@ UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
           FRESH(suspect__needs_a_list_from_afterwards),
           FRESH(suspect__is_nobody_where_slurm_gives_all_vnis),
           FRESH(suspect__ends_by_clusters_with_vnis), FRESH(suspect__lasts_while_others_have_vnis),
+          FRESH(suspect__of_a_plugin_goes_on_after_a_restart),
           UP(claim__takes_what_was_only_listed))
