@@ -399,7 +399,7 @@ check_plugin() {
     check
     grep -qF "problem${tab}login${tab}slurm cannot read /nowhere/passwd" "$dir/said" || fail "slurmctld has a folder of its own"
     grep -qF "ok${tab}login$tab" "$dir/said" || fail "root has the other one"
-    echo 'printf "curl: (7) Failed to connect\n\n000"; exit 7' | program curl
+    printf '%s\n' 'echo "curl: (7) Failed to connect"; echo; printf 000; exit 7' | program curl
     check
     expect TaskProlog problem "cannot ask https://broker:7471" tls_cert
     grep -qF "root cannot ask https://broker:7471: curl: (7) Failed" "$dir/said" || fail "it is not there"
