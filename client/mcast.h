@@ -198,12 +198,14 @@ struct mcast_request {
                                            NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
+    const char
+        *profile; /* what is not given above is as this profile of the site's says; or NULL */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
         sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0                                                                             \
+            NULL, 0, 0, NULL                                                                       \
     }
 
 struct mcast_variable {
@@ -277,6 +279,7 @@ struct mcast_reservation {
                                              than a few; NULL: see hwcoll_trees_known */
     const char *origin; /* "plugin": Slurm's own plugin made it; "found", "claimed": it was found at
                            the fabric manager; NULL: a resource manager or its hooks */
+    const char *profile; /* that it was reserved with, or NULL */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with

@@ -246,6 +246,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     replace_token(core, r, rec->token);
     replace_secret(core, &r->key, rec->key);
     replace_text(core, &r->reason, rec->reason);
+    replace_text(core, &r->profile, rec->profile);
     r->numbers = rec->numbers;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_operation(core, r);
@@ -286,6 +287,7 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     replace_token(core, r, (struct secret){0});
     replace_secret(core, &r->key, (struct secret){0});
     replace_text(core, &r->reason, NULL);
+    replace_text(core, &r->profile, NULL);
     core_discard(core, r);
     return 0;
 }

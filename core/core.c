@@ -46,6 +46,7 @@ static void free_reservation(struct reservation *r)
     secret_wipe(&r->token);
     secret_wipe(&r->key);
     free(r->reason);
+    free(r->profile);
     free(r);
 }
 

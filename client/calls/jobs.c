@@ -71,6 +71,7 @@ static json_t *encode_request(const struct mcast_request *request)
     body = add_layout(body, request->interconnect, request->tasks_per_node, request->cpus_per_task);
     body = call_add(body, "vni_count", request->vni_count >= 0, json_integer(request->vni_count));
     body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
+    body = call_add(body, "profile", request->profile, json_string(request->profile));
     body = call_add(body, "launch", request->launch,
                     request->launch ? encode_launch(request->launch) : NULL);
     return call_add(body, "traffic_classes", request->traffic_classes,

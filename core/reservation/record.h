@@ -168,6 +168,8 @@ struct reservation_record {
     struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none. On
                             Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    const char
+        *profile; /* that its request named, by which a repeat is told from a conflict; or NULL */
 };
 
 /* Whether a job with this key makes its trees through this broker, with the key as its token, which

@@ -76,19 +76,19 @@ struct reservation {
         };
         struct reservation_numbers numbers;
     };
-    struct reservation *name_next; /* next in its bucket of the name table */
-    uint32_t name_hash;            /* of cluster and job: beside it, as both are read together */
-    uint32_t agenda_slot;          /* 0: no deadline */
-    struct reservation *older;     /* same cluster and job, an earlier life, still releasing */
-    struct operation *op;          /* NULL: nothing at the fabric manager */
-    struct nodes *reported;        /* NULL: no node has reported */
-    struct cleaner *cleaner;       /* NULL: no cleanup of a step was asked for */
-    struct relay *relay;           /* NULL: it is not relayed, or was loaded and has not joined */
-    const char *cluster;           /* the core's own copy, shared */
-    char *nodes, *reason;          /* NULL when not there */
-    struct secret token, key;      /* none when not there */
-    uint64_t named_by;             /* last job list that named it */
-    int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
+    struct reservation *name_next;  /* next in its bucket of the name table */
+    uint32_t name_hash;             /* of cluster and job: beside it, as both are read together */
+    uint32_t agenda_slot;           /* 0: no deadline */
+    struct reservation *older;      /* same cluster and job, an earlier life, still releasing */
+    struct operation *op;           /* NULL: nothing at the fabric manager */
+    struct nodes *reported;         /* NULL: no node has reported */
+    struct cleaner *cleaner;        /* NULL: no cleanup of a step was asked for */
+    struct relay *relay;            /* NULL: it is not relayed, or was loaded and has not joined */
+    const char *cluster;            /* the core's own copy, shared */
+    char *nodes, *reason, *profile; /* NULL when not there */
+    struct secret token, key;       /* none when not there */
+    uint64_t named_by;              /* last job list that named it */
+    int64_t unnamed_ms;             /* when a job list first lacked it; 0: none did */
     int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */
     bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` when it
                       counts: as soon as a node reports, or a launch document may be out */
@@ -105,7 +105,8 @@ static inline struct reservation_record reservation_record(const struct reservat
                                        .nodes = r->nodes,
                                        .token = r->token,
                                        .key = r->key,
-                                       .reason = r->reason};
+                                       .reason = r->reason,
+                                       .profile = r->profile};
 }
 
 /* Whether the fabric manager should hold an object for it. */

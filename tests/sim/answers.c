@@ -109,7 +109,8 @@ static bool never_eligible(const struct sim *sim, const struct request *request)
     struct error err;
     if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
         return false;
-    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+    if (sizing_decide(config, wanted->wish, wanted->node_count, 0, &addresses, &err) !=
+        HWCOLL_WANTED)
         return true;
     return (config->total_addresses > 0 && addresses > config->total_addresses) ||
            (cluster->budget > 0 && addresses > cluster->budget);

@@ -140,7 +140,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *launch, struct problem *problem)
 {
     int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
-    const char *nodes = NULL, *wish = NULL, *interconnect = NULL;
+    const char *nodes = NULL, *wish = NULL, *interconnect = NULL, *profile = NULL;
     const json_t *classes = NULL, *launching = NULL;
     struct job_layout layout = {0};
     const struct body_field fields[] = {
@@ -150,6 +150,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
         {"vni_count", .number = &vni_count, .max = VNI_PER_JOB_MAX},
         {"nodes", .text = &nodes},
         {"hwcoll", .text = &wish},
+        {"profile", .text = &profile},
         {"traffic_classes", .value = &classes},
         {"launch", .value = &launching},
         LAYOUT_FIELDS(&layout, &interconnect),
@@ -159,6 +160,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
         return -1;
     *request = (struct reserve_request){.uid = (uint32_t)uid,
                                         .nodes = nodes,
+                                        .profile = profile,
                                         .node_count = (uint32_t)node_count,
                                         .cores_per_node = (uint32_t)cores,
                                         .tasks_per_node = (uint32_t)layout.tasks_per_node,
