@@ -290,7 +290,8 @@ const char *core_fm_url(const struct core *core);
 const struct core_config *core_config_of(const struct core *core);
 
 /* What a job of a cluster may ask for, and gets when it does not say (P3): a reserve decides by the
- * same. False: there is no such cluster. */
+ * same. Without an interconnect of its own in the request: VNIs, classes and addresses are of
+ * Slingshot only. False: there is no such cluster. */
 struct core_options {
     int interconnect; /* enum interconnect_kind, when a job does not say */
     bool relay;       /* its jobs make their trees through this broker */

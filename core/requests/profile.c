@@ -89,7 +89,12 @@ bool core_options(const struct core *core, const char *cluster, struct core_opti
         .budget = of->budget,
         .total = config->total_addresses,
     };
-    if (!config->fm_present)
+    if (of->interconnect != INTERCONNECT_SLINGSHOT) {
+        out->vnis = out->vnis_single_node = out->vnis_max = 0;
+        out->classes = out->classes_allowed = 0;
+        (void)error_set(&out->without, ERROR_REFUSED, "the cluster's interconnect is %s",
+                        interconnect_word(of->interconnect));
+    } else if (!config->fm_present)
         (void)error_set(&out->without, ERROR_REFUSED, "no fabric manager is configured");
     else if (sizing_addresses(config, &out->addresses, &out->without) == 0)
         out->hwcoll = true;

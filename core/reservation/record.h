@@ -277,7 +277,9 @@ struct record {
 const char *job_state_word(int state);           /* "active", "releasing" */
 const char *reservation_origin_word(int origin); /* "job", "found", "claimed", "plugin" */
 const char *hwcoll_state_word(int state);        /* "off", "reserved", … */
+const char *hwcoll_wish_word(int wish);          /* "auto", … */
 int hwcoll_wish_from_word(const char *word);     /* enum hwcoll_wish, or 0 */
+int event_kind_from_word(const char *word);      /* enum event_kind, or 0 */
 const char *interconnect_word(int kind);         /* "slingshot", … */
 int interconnect_from_word(const char *word);    /* enum interconnect_kind, or -1 */
 const char *event_kind_word(int kind);
