@@ -207,6 +207,23 @@ int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast
     return handle_run(handle, call, out, error);
 }
 
+static int get_own(struct mcast *handle, const char *path, char **json, struct mcast_error *error)
+{
+    struct call call = {.with_token = true};
+    call_set(&call, "GET", call_read_root, error, "%s", path);
+    return handle_run_json(handle, call, json, error);
+}
+
+int mcast_own_trees(struct mcast *handle, char **json, struct mcast_error *error)
+{
+    return get_own(handle, "/v1/reservation/trees", json, error);
+}
+
+int mcast_own_options(struct mcast *handle, char **json, struct mcast_error *error)
+{
+    return get_own(handle, "/v1/reservation/options", json, error);
+}
+
 /* ---- steps ---- */
 
 static const struct field of_steps[] = {
