@@ -134,6 +134,10 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
         return;
+    /* Its profile was not there; but who has it keeps it (P3). */
+    if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
+        return;
     if (invalid != (request->nonsense != 0)) {
         sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
                  request->nonsense ? "nonsensical" : "sensible", rm_job_name(job),
