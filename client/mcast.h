@@ -637,7 +637,7 @@ enum mcast_events_flags {
 };
 
 /* Which events are wanted, of those that the caller may see: resource managers and admins see those
- * of their clusters, users those of their own jobs. */
+ * of their clusters; a user names a job, and sees those of his own jobs with this id. */
 struct mcast_event_filter {
     size_t size;
     const char *cluster, *job; /* NULL: any; not with MCAST_OWN_EVENTS */

@@ -308,16 +308,19 @@ static int read_position(struct call *call, uint64_t *after, bool *given)
                        field, *after, last, last);
 }
 
-/* Who has events of his own. */
+/* Who has events of his own names the job: a service that lacks its role must not take a stream
+ * with these alone for its cluster's. */
 static int check_sight(struct call *call)
 {
     const struct proof *proof = &call->identity.proof;
     if (proof->kind == PROOF_BEARER)
         return tokenproof_allows(proof->token, BEARER_SHOW, NULL, &call->problem);
-    if (identity_has_role(&call->identity) || proof_is_user(proof, proof->uid))
+    if (identity_has_role(&call->identity) ||
+        (proof_is_user(proof, proof->uid) && target_query(&call->target, "job")))
         return 0;
-    return gate_forbid(call, "only an admin, the resource manager of a cluster, or the owner of "
-                             "jobs may, who sees the events of his own");
+    return gate_forbid(call, "only an admin or the resource manager of a cluster may, see 'admins' "
+                             "and 'users' in the configuration; or the owner of a job, who names "
+                             "it: job=ID");
 }
 
 int events_handle(struct call *call)

@@ -309,7 +309,7 @@ static void root__of_a_node_manages_nothing(void **state)
     skip_unless_root();
     reserve(realm, "f1", BOTH_NODES);
     ask(realm, realm->node7, 0, "192.0.2.7", "GET", "/v1/events", NULL, &answer);
-    expect_forbidden(&answer, "only an admin, the resource manager", "the owner of jobs");
+    expect_forbidden(&answer, "only an admin or the resource manager", "the owner of a job");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         ask(realm, realm->node7, 0, "192.0.2.7", cases[i].method, cases[i].path, cases[i].body,
             &answer);
