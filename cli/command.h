@@ -76,8 +76,8 @@ __attribute__((format(printf, 2, 3))) int command_misused(struct call *call, con
 int command_no_arguments(struct call *call);
 int command_job(struct call *call);
 
-/* The cluster, if it is not named: that of the broker, if it serves one alone. After command_open; 0,
- * or a negative code. */
+/* The cluster, if it is not named: that of the broker, if it serves one alone. After command_open;
+ * 0, or a negative code. */
 int command_cluster(struct call *call);
 
 /* A step in its plain form, into call->step; "" when the option was not given. */
