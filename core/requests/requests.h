@@ -7,15 +7,18 @@
  * order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+
 /* Fills in what a request leaves to the profile that it names. NULL; or why there is none for it:
  * then the text lives until the next step. */
 const char *profile_resolve(struct core *core, struct reserve_request *request);
-void core_release(struct core *core, const struct core_event *event);
-void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 
 /* A launch document is to be made of a job's newest reservation. */
 void core_launch(struct core *core, const struct core_event *event);
-/* The reservation is granted once more. */
+
+void core_release(struct core *core, const struct core_event *event);
+void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
+
+/* The reservation is granted once more: which life its nodes report of cannot be told then. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_node_sum(struct core *core, const struct core_event *event);
