@@ -196,10 +196,13 @@ static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
-    size_t length = strlen(rec->job);
+    const size_t length = strlen(rec->job), more = rec->profile ? strlen(rec->profile) + 1 : 0;
     /* Without what pads the struct: a million of them are 16 MB less (G6). */
-    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1 + more);
     memcpy(r->job, rec->job, length + 1);
+    r->profiled = rec->profile;
+    if (rec->profile)
+        memcpy(r->job + length + 1, rec->profile, more);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;
     ledger_insert(&core->ledger, r);
@@ -246,7 +249,6 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     replace_token(core, r, rec->token);
     replace_secret(core, &r->key, rec->key);
     replace_text(core, &r->reason, rec->reason);
-    replace_text(core, &r->profile, rec->profile);
     r->numbers = rec->numbers;
     if (r->fm_side != FM_SIDE_NOTHING || r->hwcoll == HWCOLL_WANTED)
         (void)core_operation(core, r);
@@ -287,7 +289,6 @@ static int apply_gone(struct core *core, uint64_t number, struct error *err)
     replace_token(core, r, (struct secret){0});
     replace_secret(core, &r->key, (struct secret){0});
     replace_text(core, &r->reason, NULL);
-    replace_text(core, &r->profile, NULL);
     core_discard(core, r);
     return 0;
 }

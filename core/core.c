@@ -46,7 +46,6 @@ static void free_reservation(struct reservation *r)
     secret_wipe(&r->token);
     secret_wipe(&r->key);
     free(r->reason);
-    free(r->profile);
     free(r);
 }
 

@@ -75,7 +75,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "hwcoll";
     if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)
         return "traffic_classes";
-    if (!core_same_text(r->profile, q->profile))
+    if (!core_same_text(reservation_profile(r), q->profile))
         return "profile";
     return NULL;
 }

@@ -39,7 +39,7 @@ static void profile__fills_in_what_the_job_does_not_say(void **state)
     assert_int_equal(r->vni_count, 2);
     assert_int_equal(r->traffic_classes, TC_BULK_DATA);
     assert_int_equal(r->hwcoll, HWCOLL_OFF);
-    assert_string_equal(r->profile, "large");
+    assert_string_equal(reservation_profile(r), "large");
 
     struct reserve_request own = request_with("b", "large");
     own.vni_count = 1;
