@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/ownjob.h"
 #include "cli/table.h"
 
 #include <stdio.h>
@@ -101,13 +102,23 @@ static int print_options(const struct call *call, json_t *options)
     return table_print(table);
 }
 
+/* In a job, where nothing else proves who asks, its token does: for its own cluster. */
 static int run_options(struct call *call)
 {
-    char *json = NULL;
-    int rc = mcast_options(call->handle, call->cluster, &json, &call->error);
+    char *json = NULL, url[OWNJOB_URL_SIZE];
+    bool has_token = false;
+    ownjob_find_broker(call, url);
+    const bool relayed = call->url == url;
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = ownjob_find_token(call, &has_token);
+    if (rc == 0 && !relayed)
+        rc = mcast_options(call->handle, call->cluster, &json, &call->error);
+    if (has_token && (relayed || (rc < 0 && strcmp(call->error.word, "no-identity") == 0)))
+        rc = mcast_own_options(call->handle, &json, &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_options);
 }
 
 const struct command command_options = {
-    "options",  "show what a job may ask for", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, NULL,
+    "options",  "show what a job may ask for", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, NULL,
     run_options};

@@ -2,6 +2,7 @@
 #include "base/jobid.h"
 #include "base/memory.h"
 #include "cli/command.h"
+#include "cli/ownjob.h"
 #include "cli/plain.h"
 #include "cli/view.h"
 
@@ -9,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 /* What a job is told of itself, from within (P7): with its token; or, where it has none, as its
  * owner is told. */
 
-enum { SHOWN_S = 3600, URL_SIZE = 600 };
+enum { SHOWN_S = 3600 };
 
 /* What is gathered before anything is printed. */
 struct self {
@@ -26,52 +26,17 @@ struct self {
     bool with_token;
 };
 
-/* An empty value counts as none. */
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
-
-/* ---- where to ask, and by what right ---- */
-
-/* A relayed job knows the broker as its fabric manager, and by no other address if the site gives
- * none: it answers there, too. */
-static void find_broker(struct call *call, char url[static URL_SIZE])
-{
-    static const char trees[] = "/fabric/collectives/multicasts";
-    const char *given = variable("FI_CXI_COLL_FABRIC_MGR_URL");
-    const char *ca = variable("FI_CXI_COLL_FABRIC_MGR_CACERT");
-    const size_t length = given ? strlen(given) : 0, end = sizeof trees - 1;
-    if (call->url || variable("MCAST_URL") || access(MCAST_DEFAULT_SOCKET, F_OK) == 0 ||
-        length <= end || length - end >= URL_SIZE || strcmp(given + length - end, trees) != 0)
-        return;
-    memcpy(url, given, length - end);
-    url[length - end] = '\0';
-    call->url = url;
-    if (!call->cacert && !variable("MCAST_CACERT") && ca && ca[0] == '/')
-        call->cacert = ca;
-}
-
-static int find_token(struct self *self)
-{
-    struct call *call = self->call;
-    const char *own = variable("MCAST_TOKEN"), *token = variable("FI_CXI_COLL_MCAST_TOKEN");
-    self->with_token = own || token;
-    return own || !token ? 0 : mcast_set_token(call->handle, token, &call->error);
-}
-
 /* Of Flux the outermost job, which the system's instance runs: the first part of its path. */
 static int find_job(struct call *call)
 {
-    const char *path = variable("FLUX_JOB_ID_PATH"), *given = variable("FLUX_JOB_ID");
+    const char *path = ownjob_variable("FLUX_JOB_ID_PATH"), *given = ownjob_variable("FLUX_JOB_ID");
     char first[COMMAND_JOB_SIZE];
     if (path && path[0] == '/') {
         (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(path + 1, "/"), path + 1);
         given = first;
     }
     if (!given)
-        given = variable("SLURM_JOB_ID");
+        given = ownjob_variable("SLURM_JOB_ID");
     if (given && jobid_plain(given, call->job, sizeof call->job))
         return command_cluster(call);
     call->error = (struct mcast_error){.code = MCAST_NOT_FOUND};
@@ -171,11 +136,11 @@ static int print_self(const struct self *self)
 static int run_self(struct call *call)
 {
     struct self self = {.call = call, .events = memory_must(json_array())};
-    char url[URL_SIZE];
-    find_broker(call, url);
+    char url[OWNJOB_URL_SIZE];
+    ownjob_find_broker(call, url);
     int rc = command_open(call);
     if (rc == 0)
-        rc = find_token(&self);
+        rc = ownjob_find_token(call, &self.with_token);
     if (rc == 0 && self.with_token)
         rc = mcast_own(call->handle, &self.job, &call->error);
     else if (rc == 0 && (rc = find_job(call)) == 0)

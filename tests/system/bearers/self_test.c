@@ -191,11 +191,11 @@ static bool has_ended(void *process)
 }
 
 /* As in a task: by what is in its environment. */
-static int run_self(char *out, size_t size)
+static int run_ctl(const char *command, char *out, size_t size)
 {
     char path[512];
     size_t length = 0;
-    const char *const argv[] = {MCASTCTL, "self", NULL};
+    const char *const argv[] = {MCASTCTL, command, NULL};
     folder_path(path, sizeof path, testbed_folder(fixture_stage(fixture)), "self.out");
     (void)unlink(path);
     struct process *process = process_start(argv, path);
@@ -227,12 +227,14 @@ static void ctl__shows_a_job_what_it_has(void **state)
     setenv("FI_CXI_COLL_FABRIC_MGR_URL", url, 1);
     setenv("FI_CXI_COLL_MCAST_TOKEN", job.token, 1);
     if (access(MCAST_DEFAULT_SOCKET, F_OK) != 0) { /* else it is asked, and is another's */
-        assert_int_equal(run_self(out, sizeof out), 0);
+        assert_int_equal(run_ctl("self", out, sizeof out), 0);
         assert_non_null(strstr(out, "elcap/f1"));
+        assert_int_equal(run_ctl("options", out, sizeof out), 0);
+        assert_non_null(strstr(out, "wide: addresses=96"));
     }
     unsetenv("FI_CXI_COLL_FABRIC_MGR_URL");
     unsetenv("FI_CXI_COLL_MCAST_TOKEN");
-    assert_int_equal(run_self(out, sizeof out), 3);
+    assert_int_equal(run_ctl("self", out, sizeof out), 3);
     assert_non_null(strstr(out, "no job is around"));
 }
 
