@@ -198,12 +198,14 @@ struct mcast_request {
                                            NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
+    const char
+        *profile; /* what is not given above is as this profile of the site's says; or NULL */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
         sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0                                                                             \
+            NULL, 0, 0, NULL                                                                       \
     }
 
 struct mcast_variable {
@@ -277,6 +279,7 @@ struct mcast_reservation {
                                              than a few; NULL: see hwcoll_trees_known */
     const char *origin; /* "plugin": Slurm's own plugin made it; "found", "claimed": it was found at
                            the fabric manager; NULL: a resource manager or its hooks */
+    const char *profile; /* that it was reserved with, or NULL */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -495,6 +498,12 @@ MCAST_API int mcast_step_down_forced(struct mcast *handle, struct mcast_error *e
 MCAST_API int mcast_own(struct mcast *handle, struct mcast_reservation **out,
                         struct mcast_error *error);
 
+/* Its multicast trees by step, as far as they are made through the broker (GET
+ * /v1/reservation/trees), and what another job of its cluster may ask for (as mcast_options): JSON
+ * text, the caller's to free(). */
+MCAST_API int mcast_own_trees(struct mcast *handle, char **json, struct mcast_error *error);
+MCAST_API int mcast_own_options(struct mcast *handle, char **json, struct mcast_error *error);
+
 enum mcast_cleanup_flags {
     MCAST_BELOW = 1, /* the steps below it too */
 };
@@ -623,8 +632,22 @@ struct mcast_event {
 typedef int mcast_event_fn(const struct mcast_event *event, void *data);
 
 enum mcast_events_flags {
-    MCAST_FOLLOW = 1, /* go on with what happens from now on */
+    MCAST_FOLLOW = 1,     /* go on with what happens from now on */
+    MCAST_OWN_EVENTS = 2, /* those of the reservation that the handle's token is for */
 };
+
+/* Which events are wanted, of those that the caller may see: resource managers and admins see those
+ * of their clusters; a user names a job, and sees those of his own jobs with this id. */
+struct mcast_event_filter {
+    size_t size;
+    const char *cluster, *job; /* NULL: any; not with MCAST_OWN_EVENTS */
+    const char *const *kinds;  /* words as in `event`, ended by NULL; NULL: all */
+};
+
+#define MCAST_EVENT_FILTER_INIT                                                                    \
+    {                                                                                              \
+        sizeof(struct mcast_event_filter), NULL, NULL, NULL                                        \
+    }
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
  * more: after the first connection a lost one is made again for as long as it takes, and no event
@@ -634,6 +657,12 @@ enum mcast_events_flags {
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
                            mcast_event_fn *each, void *data, struct mcast_error *error);
 
+/* The same of some events; filter: NULL: all. "gap" is never left out. With MCAST_OWN_EVENTS it
+ * ends with MCAST_REFUSED, "reservation-over", when the job is released. */
+MCAST_API int mcast_events_filtered(struct mcast *handle, uint64_t after, unsigned flags,
+                                    const struct mcast_event_filter *filter, mcast_event_fn *each,
+                                    void *data, struct mcast_error *error);
+
 /* ---- The broker ------------------------------------------------------------------------------ */
 
 /* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
@@ -641,6 +670,11 @@ MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error
 
 /* The broker's findings (GET /v1/doctor; admins only), likewise. */
 MCAST_API int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* What a job of the cluster may ask for, and the profiles of the site (GET /v1/options), likewise.
+ * cluster: NULL: the one that the caller is resource manager of, or the only one there is. */
+MCAST_API int mcast_options(struct mcast *handle, const char *cluster, char **json,
+                            struct mcast_error *error);
 
 /* Who the broker takes the caller for (GET /v1/whoami), likewise. */
 MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);

@@ -204,10 +204,13 @@ static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
-    size_t length = strlen(rec->job);
+    const size_t length = strlen(rec->job), more = rec->profile ? strlen(rec->profile) + 1 : 0;
     /* Without what pads the struct: a million of them are 16 MB less (G6). */
-    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1 + more);
     memcpy(r->job, rec->job, length + 1);
+    r->profiled = rec->profile;
+    if (rec->profile)
+        memcpy(r->job + length + 1, rec->profile, more);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;
     ledger_insert(&core->ledger, r);

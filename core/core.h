@@ -30,12 +30,14 @@ struct reserve_request {
     uint32_t cpus_per_task;  /* 0: not given */
     int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
     int vni_count;           /* 0–4; -1: not given */
+    const char *profile;     /* what the request leaves open is this profile's (P3); or NULL */
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
     bool launch;             /* a launch document is to be made of it */
     bool by_plugin; /* Slurm's own plugin asks, as it would ask the fabric manager (B9): of the job
                        it tells nothing but its name and how many addresses it is to have */
-    uint32_t limit; /* by a plugin: that many; 0: as the site says */
+    uint32_t
+        limit; /* by a plugin, and in the core by the profile: that many; 0: as the site says */
     struct secret key; /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
                           core draws nothing. For an interconnect whose jobs have a key */
 };
@@ -287,6 +289,28 @@ const struct alarm *core_alarms(const struct core *core);
 const char *core_fm_url(const struct core *core);
 
 const struct core_config *core_config_of(const struct core *core);
+
+/* What a job of a cluster may ask for, and gets when it does not say (P3): a reserve decides by the
+ * same. Without an interconnect of its own in the request: VNIs, classes and addresses are of
+ * Slingshot only. False: there is no such cluster. */
+struct core_options {
+    int interconnect; /* enum interconnect_kind, when a job does not say */
+    bool relay;       /* its jobs make their trees through this broker */
+    uint32_t vnis, vnis_single_node, vnis_max;
+    uint32_t classes, classes_allowed;
+    bool hwcoll;          /* addresses can be had, so that they can be required; */
+    struct error without; /* … else why not */
+    uint32_t addresses;   /* of a job; 0: see without */
+    uint32_t min_nodes;   /* 0: only jobs that ask */
+    uint32_t budget;      /* of the cluster's jobs together; 0: no limit but total */
+    uint32_t total;       /* of the fabric; 0: not known */
+};
+bool core_options(const struct core *core, const char *cluster, struct core_options *out);
+
+/* The profiles that jobs of a cluster may name, by index from 0; NULL: no more. Valid until the
+ * next step. */
+const struct profile_config *core_profile(const struct core *core, const char *cluster,
+                                          uint32_t index);
 
 /* The newest reservation of a job, active or releasing; NULL: none. Valid until the next step. */
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);

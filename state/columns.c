@@ -102,6 +102,7 @@ static const struct column reservation[] = {
     TEXT("reason", reservation.reason, false, NULL, "wrong"),
     TOKEN("token", reservation.token, false, is_token, "is too long", SEALED_TOKEN),
     TOKEN("job_key", reservation.key, false, is_key, "is not of 32 bytes", SEALED_KEY),
+    TEXT("profile", reservation.profile, false, profile_name_valid, "not a profile's name"),
     TEXT("nodes", reservation.nodes, false, NULL, "wrong"),
 };
 

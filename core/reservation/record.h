@@ -168,6 +168,8 @@ struct reservation_record {
     struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none. On
                             Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    const char
+        *profile; /* that its request named, by which a repeat is told from a conflict; or NULL */
 };
 
 /* Whether a job with this key makes its trees through this broker, with the key as its token, which
@@ -275,7 +277,9 @@ struct record {
 const char *job_state_word(int state);           /* "active", "releasing" */
 const char *reservation_origin_word(int origin); /* "job", "found", "claimed", "plugin" */
 const char *hwcoll_state_word(int state);        /* "off", "reserved", … */
+const char *hwcoll_wish_word(int wish);          /* "auto", … */
 int hwcoll_wish_from_word(const char *word);     /* enum hwcoll_wish, or 0 */
+int event_kind_from_word(const char *word);      /* enum event_kind, or 0 */
 const char *interconnect_word(int kind);         /* "slingshot", … */
 int interconnect_from_word(const char *word);    /* enum interconnect_kind, or -1 */
 const char *event_kind_word(int kind);

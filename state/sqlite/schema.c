@@ -93,15 +93,18 @@ static const char make_holdings[] =
     "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
 
+/* 10 → 11. */
+static const char add_profile[] = "ALTER TABLE reservation ADD COLUMN profile TEXT;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
     const char *sql;
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
-    {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
-    {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
-    {add_interconnect, false}, {make_holdings, false},
+    {make_tables, false},      {seal_tokens, false},   {write_anew, true},   {make_nodes, false},
+    {counters_lag, false},     {make_facts, false},    {make_proof, false},  {make_sums, false},
+    {add_interconnect, false}, {make_holdings, false}, {add_profile, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

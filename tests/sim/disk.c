@@ -30,7 +30,7 @@ static struct record *record_copied(const struct record *record)
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
                 text_size(secret_expose(r->token)) + text_size(secret_expose(r->key)) +
-                text_size(r->reason);
+                text_size(r->reason) + text_size(r->profile);
     if (record->kind == RECORD_NODE)
         size += text_size(record->u.node.node) + text_size(record->u.node.services);
     if (record->kind == RECORD_SUM)
@@ -50,6 +50,7 @@ static struct record *record_copied(const struct record *record)
         copy->u.reservation.token = secret_of(put(&at, secret_expose(r->token)));
         copy->u.reservation.key = secret_of(put(&at, secret_expose(r->key)));
         copy->u.reservation.reason = put(&at, r->reason);
+        copy->u.reservation.profile = put(&at, r->profile);
     }
     if (record->kind == RECORD_NODE) {
         copy->u.node.node = put(&at, record->u.node.node);

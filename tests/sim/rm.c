@@ -2,6 +2,7 @@
 #include "tests/sim/rm.h"
 
 #include "tests/sim/grow.h"
+#include "tests/sim/reload.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -269,6 +270,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .uid = request->wanted.uid,
             .vni_count = request->wanted.vni_count,
             .wish = request->wanted.wish,
+            .profile = request->wanted.profile,
             .launch = request->launch && sim->config.vni_hold_ms < 0,
             .interconnect = request->wanted.interconnect,
             .key = secret_of(request->key),
@@ -360,6 +362,16 @@ static void draw_interconnect(const struct sim *sim, struct job *job)
     job->wanted.interconnect = rng_chance(&rng, 750) ? INTERCONNECT_OMNIPATH : INTERCONNECT_NONE;
     job->wanted.vni_count = -1;
     job->wanted.wish = 0;
+}
+
+/* From dice of its own, too. */
+static void draw_profile(const struct sim *sim, struct job *job)
+{
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed ^ name_hash(rm_cluster_name(sim, job), job->id), "profile",
+                 job->life);
+    if (job->wanted.interconnect == INTERCONNECT_SLINGSHOT && rng_chance(&rng, 200))
+        job->wanted.profile = RELOAD_PROFILE;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -466,6 +478,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     if (job->life == 1 || rng_chance(rng, 200)) {
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
+        draw_profile(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;

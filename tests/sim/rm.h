@@ -34,6 +34,7 @@ struct wanted { /* what a life of a job asks for */
     int vni_count;
     enum hwcoll_wish wish;
     enum interconnect_kind interconnect;
+    const char *profile; /* that it names (P3), or NULL */
 };
 
 struct job {

@@ -110,7 +110,8 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                           const struct reservation *reservation);
 
 /* Whether a subscriber may see this event. One about no job, also an alarm of another cluster, may
- * concern all. */
+ * concern all admins and resource managers. Users see those of their own jobs, and the bearer of a
+ * token those of its reservation: this life of the job, and no other's. */
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event);
 

@@ -14,7 +14,7 @@ static void store__starts_empty(void **state)
     assert_ledger(fixture->store, "counters 0 0\n");
 }
 
-enum { STRINGS = 6 };
+enum { STRINGS = 7 };
 
 struct copy {
     struct record record;
@@ -29,7 +29,8 @@ static int copy_reservation(void *arg, const struct record *record)
     copy->record = *record;
     const struct reservation_record *r = &record->u.reservation;
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
@@ -73,7 +74,8 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->cpus_per_task, r->cpus_per_task);
     assert_int_equal(got->pkey, r->pkey);
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
@@ -90,6 +92,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .token = secret_of("a.b-c_d"),
                                   .key = secret_of("0123456789abcdef0123456789abcdef"),
                                   .reason = "it's \"quoted\", \xc3\xa4nd \n more",
+                                  .profile = "large_jobs",
                                   .uid = UINT32_MAX,
                                   .node_count = 11136,
                                   .cores_per_node = 96,

@@ -24,6 +24,9 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
 int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *wish, struct problem *problem);
 
+/* The fields that it may have, with their types and ranges: an object. vnis_max: of vni_count. */
+void reserve_fields_write(struct writer *writer, const char *key, uint32_t vnis_max);
+
 enum { MINT_DAYS_MAX = 3650 };
 
 /* Of a request for a token (B3), all of it optional:
