@@ -454,6 +454,19 @@ MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uin
                                      int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
                                      struct mcast_error *error);
 
+/* A node's NICs, all of them: inventory is a JSON object, as PUT /v1/nodes/{node}/inventory takes
+ * it. *json (NULL: not wanted) is the broker's answer, the caller's to free(): what it has now, of
+ * a later report if this one has a lower "order". MCAST_NOT_FOUND, "no-such-path": the broker is
+ * too old. MCAST_REFUSED, "changed-too-often": again in ten minutes. */
+MCAST_API int mcast_report_inventory(struct mcast *handle, const char *node, const char *inventory,
+                                     char **json, struct mcast_error *error);
+
+/* What a node has told of its NICs, as JSON text (GET /v1/nodes/{node}/inventory), the caller's to
+ * free(). For admins, resource managers of clusters that have the node, and the node.
+ * MCAST_NOT_FOUND: it has told nothing. */
+MCAST_API int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
+                                   struct mcast_error *error);
+
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */

@@ -406,6 +406,9 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return 0;
     case RECORD_FACTS:
         return apply_facts(core, &record->u.facts);
+    case RECORD_NODE_NICS:
+        core_discard(core, nodenics_put(&core->nics, &record->u.nics));
+        return 0;
     case RECORD_ROOT_KEYS:
         return 0;
     }

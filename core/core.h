@@ -61,6 +61,7 @@ enum core_event_kind {
     CORE_STEPS,        /* u.steps; answered once */
     CORE_JOIN,         /* u.join; answered once */
     CORE_LEAVE,        /* u.leave; answered once */
+    CORE_NODE_NICS,    /* u.nics; answered once */
     CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -142,6 +143,11 @@ struct core_event {
             int64_t uptime_ms;           /* since the boot, when the node told it */
             int64_t booted_ms;           /* when that was, by the node's clock; 0: not told */
         } boot;
+        struct {
+            const char *node; /* node_name_valid */
+            const char *nics; /* nodenics_valid: all that it has now */
+            uint64_t order;   /* what the node told with a lower one is older; from 1 */
+        } nics;
         struct {
             const char *cluster; /* an administrator says that no other broker uses its name */
         } claim;
@@ -362,6 +368,11 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
  * ever: as in core_status, without all the rest. */
 uint64_t core_first_seq(const struct core *core);
 uint64_t core_last_seq(const struct core *core);
+
+/* What a node has told of its NICs, or NULL. Valid until the next step, as is the next one by name
+ * (strcmp): node "": the first; NULL: there are no more. inventory/nodenics.h reads the text. */
+const struct nodenics *core_node_nics(const struct core *core, const char *node);
+const struct nodenics *core_node_nics_after(const struct core *core, const char *node);
 
 /* The event of a sequence number, or NULL when it is not kept. */
 const struct event_record *core_event_at(const struct core *core, uint64_t seq);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/nodenics.h"
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
 #include "core/fabric/cleanup.h"
@@ -80,6 +81,7 @@ struct core {
     struct tombstones unanswered; /* jobs with a RESERVE that may be acted on, however late (F21) */
     struct strays strays;
     struct eventlog events;
+    struct nodenics_table nics;
     struct link link;
     struct reservewait reservewait;
     struct alarm *alarms;     /* that are on, in the order in which they were raised */

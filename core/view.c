@@ -239,6 +239,16 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
     return 0;
 }
 
+const struct nodenics *core_node_nics(const struct core *core, const char *node)
+{
+    return nodenics_find(&core->nics, node);
+}
+
+const struct nodenics *core_node_nics_after(const struct core *core, const char *node)
+{
+    return nodenics_after(&core->nics, node);
+}
+
 uint64_t core_first_seq(const struct core *core)
 {
     return eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1;

@@ -91,6 +91,14 @@ static const struct key keys[] = {
      "The longest time after which tend asks the broker again for jobs that were over before this "
      "node heard of them (cancelled before their prologs). Their VNIs wait for this node's report. "
      "0s: it never asks; they wait until the node has booted or is fenced."},
+    {"inventory", BOOL, AT(inventory), 0, "yes",
+     "Whether tend reports the node's NICs to the broker when they have changed."},
+    {"inventory_spread", DURATION, AT(inventory_ms), 0, "10m",
+     "After a boot they are reported within this time, at a moment that depends on the node's "
+     "name: "
+     "all nodes of a machine may boot together."},
+    {"sysfs", PATH, AT(sysfs), 0, "/sys/class/cxi",
+     "Where the driver's files about NICs are: serial numbers, firmware, counters."},
     {"libcxi", TEXT, AT(libcxi), 0, "libcxi.so.1",
      "HPE's library, by name or path; it is opened when it is needed."},
     {"min_nics", NUMBER, AT(min_nics), 16, "1",

@@ -24,9 +24,9 @@ struct settings {
     char cluster[SETTINGS_TEXT_SIZE]; /* "": none */
     char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
     char spool[SETTINGS_TEXT_SIZE];
-    char libcxi[SETTINGS_TEXT_SIZE];
-    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms, missed_ms;
-    bool report, single_node, adjust_limits, housekeeping;
+    char libcxi[SETTINGS_TEXT_SIZE], sysfs[SETTINGS_TEXT_SIZE];
+    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms, missed_ms, inventory_ms;
+    bool report, inventory, single_node, adjust_limits, housekeeping;
     uint32_t min_nics;
     uint32_t traffic_classes; /* bits of enum traffic_class */
     struct idset pool, vnis;

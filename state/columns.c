@@ -3,6 +3,7 @@
 
 #include "base/names.h"
 #include "base/steppath.h"
+#include "core/inventory/nodenics.h"
 #include "core/reservation/nodes.h"
 
 #include <assert.h>
@@ -160,6 +161,13 @@ static const struct column root_keys[] = {
     TOKEN("keys", root_keys, true, is_token, "are missing or too long", SEALED_ROOT_KEYS),
 };
 
+static const struct column node_nics[] = {
+    TEXT("node", nics.node, true, node_name_valid, "not a node's name"),
+    NUMBER("order", nics.order, 1, INT64_MAX),
+    TIME("changed_ms", nics.changed_ms),
+    TEXT("nics", nics.nics, true, nodenics_valid, "not a list of NICs"),
+};
+
 static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
 static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
 
@@ -176,6 +184,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_FACTS] = COLUMNS("facts", facts),
     [RECORD_SUM] = COLUMNS("sum", sum),
     [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
+    [RECORD_NODE_NICS] = COLUMNS("node_nics", node_nics),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

@@ -132,6 +132,32 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
     return handle_run_word(handle, call, "reservation", "releasing", releasing, error);
 }
 
+int mcast_report_inventory(struct mcast *handle, const char *node, const char *inventory,
+                           char **json, struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_node(node, error)};
+    json_t *body = inventory ? json_loads(inventory, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    char *answer = NULL;
+    if (call.rc == 0 && !json_is_object(body))
+        call.rc = fault_set(error, MCAST_USAGE, "the inventory is no JSON object");
+    call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/inventory", node);
+    call_set_body(&call, body, "the inventory's words are", error);
+    const int rc = handle_run_json(handle, call, &answer, error);
+    if (rc == 0 && json)
+        *json = answer;
+    else
+        free(answer);
+    return rc;
+}
+
+int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
+                         struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_node(node, error)};
+    call_set(&call, "GET", call_read_root, error, "/v1/nodes/%s/inventory", node);
+    return handle_run_json(handle, call, json, error);
+}
+
 /* ---- decisions: about how many reservations each is ---- */
 
 static const char affected[] = "reservations";

@@ -205,7 +205,10 @@ struct facts_record {
     X(FENCED, "fenced", 0)                                                                         \
     X(ALARM, "alarm",                                                                              \
       0) /* something that an administrator has to see to (core/reconcile/alarm.h) */              \
-    X(ALARM_OVER, "alarm-over", 0)
+    X(ALARM_OVER, "alarm-over", 0)                                                                 \
+    X(NIC_REPLACED, "nic-replaced", 0) /* of a node: another serial number (P5) */                 \
+    X(NICS_CHANGED, "nics-changed", 0) /* … one more or less, address, speed, firmware */        \
+    X(NIC_LINK, "nic-link", 0)         /* … a link is up or down */
 
 enum event_kind {
     EVENT_NONE = 0,
@@ -235,6 +238,14 @@ struct event_record {
     uint8_t kind;  /* enum event_kind */
 };
 
+/* What a node has told of its NICs (P2). */
+struct nics_record {
+    const char *node;
+    const char *nics; /* nodenics_valid (inventory/nodenics.h); "": it has none */
+    uint64_t order;   /* of its report, from 1 */
+    int64_t changed_ms;
+};
+
 enum record_kind {
     RECORD_RESERVATION = 1, /* insert or replace by number */
     RECORD_GONE = 2,        /* the reservation of this number is over: delete */
@@ -251,6 +262,7 @@ enum record_kind {
     RECORD_SUM = 11,        /* insert by number and sum */
     RECORD_ROOT_KEYS = 12,  /* insert or replace: there is one, in a ledger that several brokers
                                share. It is not the core's (broker/keyring.h) */
+    RECORD_NODE_NICS = 16,  /* insert or replace by node */
 };
 
 struct record {
@@ -264,6 +276,7 @@ struct record {
         struct sum_record sum;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct facts_record facts;
+        struct nics_record nics;
         struct secret root_keys; /* as in the file (tokens/rootkeys.h) */
         struct {
             uint64_t last_number;

@@ -93,6 +93,11 @@ static const char make_holdings[] =
     "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
 
+/* 10 → 11. */
+static const char make_nics[] =
+    "CREATE TABLE node_nics( node TEXT PRIMARY KEY, \"order\" INTEGER NOT NULL,"
+    " changed_ms INTEGER NOT NULL, nics TEXT NOT NULL) WITHOUT ROWID;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
@@ -101,7 +106,7 @@ static const struct {
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
     {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
-    {add_interconnect, false}, {make_holdings, false},
+    {add_interconnect, false}, {make_holdings, false}, {make_nics, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

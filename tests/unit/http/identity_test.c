@@ -320,6 +320,8 @@ static const struct {
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
+    {METHOD_PUT, "/v1/nodes/{}/inventory", NEED_HOST},
+    {METHOD_GET, "/v1/nodes/{}/inventory", NEED_PEER},
     {METHOD_POST, "/v1/accept-loss", NEED_ADMIN},
     {METHOD_POST, "/v1/clusters/{}/claim", NEED_ADMIN},
     {METHOD_POST, "/v1/step-down", NEED_ADMIN},

@@ -235,6 +235,9 @@ static inline int write_line(void *arg, const struct record *record)
         fprintf(out, "sum %ju.%u %s %s\n", (uintmax_t)record->u.sum.number, record->u.sum.sum,
                 record->u.sum.nodes, node_state_word(record->u.sum.state));
         return 0;
+    case RECORD_NODE_NICS:
+        fprintf(out, "NICs of %s %s\n", record->u.nics.node, record->u.nics.nics);
+        return 0;
     case RECORD_CLEANUP:
         fprintf(out, "cleanup %ju %s%s\n", (uintmax_t)record->u.cleanup.number,
                 record->u.cleanup.step, record->u.cleanup.below ? " and below" : "");

@@ -583,6 +583,28 @@ static void store__keeps_sums_of_nodes(void **state)
     free(text);
 }
 
+/* P2: what a node has told of its NICs comes back, by name, also that it has none. */
+static void store__keeps_nics_of_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record nics = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n2",
+                                     .nics = "cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,",
+                                     .order = 1790000000000,
+                                     .changed_ms = 1700000000000}},
+                  none = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n1", .nics = "", .order = 1}};
+    COMMIT(fixture->store, nics, event(1, 0), none);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,\n");
+    nics.u.nics.nics = "cxi0,4608,200000,0,A1,1.5";
+    COMMIT(fixture->store, nics);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
+}
+
 static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
 {
     return (struct record){
@@ -613,8 +635,8 @@ UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field
           EACH(load__ends_with_what_each_said), EACH(reservation__is_replaced_by_number),
           EACH(gone__deletes_the_reservation), EACH(batch__is_applied_in_order),
           EACH(store__keeps_node_reports), EACH(store__keeps_sums_of_nodes),
-          EACH(store__keeps_cleanups), EACH(prune__deletes_events_up_to_and_with_its_seq),
-          EACH(counters__outlive_the_rows),
+          EACH(store__keeps_cleanups), EACH(store__keeps_nics_of_nodes),
+          EACH(prune__deletes_events_up_to_and_with_its_seq), EACH(counters__outlive_the_rows),
           EACH(counters__know_a_number_that_came_and_went_in_one_batch), EACH(founded__stays),
           EACH(batch__copies_what_it_is_given), EACH(batch__counts_its_records),
           EACH(dispatch__without_a_commit_does_nothing), EACH(commit__reports_from_dispatch_only),

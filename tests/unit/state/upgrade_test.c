@@ -156,7 +156,9 @@ static void ledger_1__is_what_that_version_made(void **state)
 }
 
 /* 10 → 9. */
+#define WITHOUT_NICS "DROP TABLE node_nics;"
 #define WITHOUT_HOLDINGS                                                                           \
+    WITHOUT_NICS                                                                                   \
     "ALTER TABLE event DROP COLUMN node_count;"                                                    \
     "ALTER TABLE event DROP COLUMN addresses;"                                                     \
     "ALTER TABLE event DROP COLUMN vni0;"                                                          \

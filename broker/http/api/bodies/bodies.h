@@ -3,6 +3,7 @@
 
 #include "broker/http/request/call.h"
 #include "core/core.h"
+#include "core/inventory/nodenics.h"
 #include "tokens/bearer.h"
 
 #include <stddef.h>
@@ -58,6 +59,16 @@ struct nodes_body {
     const char *nodes;
 };
 int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem);
+
+/* Of what a node tells of its NICs (P2):
+ * {"order":7,"nics":[{"device":"cxi0","address":4608,"speed":200000,"link":"up","serial":"…",
+ * "firmware":"…"}]}; only device, address and link have to be there. nics gets the text of
+ * core/inventory/nodenics.h. */
+struct nics_body {
+    uint64_t order; /* ≥ 1 */
+    char nics[NODENICS_TEXT_SIZE];
+};
+int nics_body_parse(const json_t *json, struct nics_body *body, struct problem *problem);
 
 enum { SYNC_IDS_MAX = 2000000 };
 
