@@ -284,6 +284,10 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
         deny_waiters]])
 
+# Of what nodes tell of their NICs (P2).
+mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
+    [[known && event->u.nics.order < known->order;]] [[known && event->u.nics.order == 0;]])
+
 # Of how long jobs wait (F21).
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
     [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])

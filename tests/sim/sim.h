@@ -77,6 +77,7 @@ struct sim {
     struct model model;
     struct asks asks;
     struct joins joins;
+    struct nics nics;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };
