@@ -69,6 +69,7 @@ void core_destroy(struct core *core)
     held_release(&core->pkeys_held);
     eventlog_release(&core->events);
     nodenics_release(&core->nics);
+    traffic_log_release(&core->traffic);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
     free(core->clusters);

@@ -16,6 +16,7 @@
 #include "core/reconcile/strays.h"
 #include "core/reservation/tokenset.h"
 #include "core/reservation/tombstones.h"
+#include "core/reservation/traffic.h"
 #include "core/reservation/vnipool.h"
 
 /* What the core remembers. For core's own files only.
@@ -82,6 +83,8 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct nodenics_table nics;
+    struct traffic_log traffic;
+    struct core_traffic_sums traffic_sums;
     struct link link;
     struct reservewait reservewait;
     struct alarm *alarms;     /* that are on, in the order in which they were raised */

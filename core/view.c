@@ -57,6 +57,7 @@ void core_status(const struct core *core, struct core_status *out)
             core->calls.lanes[LANE_RESERVE].in_flight + core->calls.lanes[LANE_RELEASE].in_flight +
             core->calls.lanes[LANE_CHECK].in_flight + core->calls.lanes[LANE_CLEANUP].in_flight,
         .cleanups = core->cleanups,
+        .traffic = core->traffic_sums,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
@@ -237,6 +238,20 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
         }
     }
     return 0;
+}
+
+const struct traffic_record *core_traffic_of(const struct reservation *r)
+{
+    return r->reported ? r->reported->traffic : NULL;
+}
+
+const struct traffic_record *core_traffic(const struct core *core, const char *cluster,
+                                          const char *job, const struct reservation **reservation)
+{
+    *reservation = core_find(core, cluster, job);
+    if (*reservation)
+        return core_traffic_of(*reservation);
+    return traffic_find(&core->traffic, cluster, job, core->now_ms - core->config.traffic_keep_ms);
 }
 
 const struct nodenics *core_node_nics(const struct core *core, const char *node)

@@ -28,6 +28,8 @@ const struct route routes[ROUTES] = {
      .body_max = BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,
      .query = steps_query},
+    {METHOD_GET, NEED_PEER, JOB_PATH "/traffic", .handle = traffic_handle},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation/traffic", .handle = owntraffic_handle},
     {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle},
     {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
      .render = cleanup_render, .query = cleanup_query, .changes = true},

@@ -96,7 +96,15 @@ static const char make_holdings[] =
 /* 10 → 11. */
 static const char make_nics[] =
     "CREATE TABLE node_nics( node TEXT PRIMARY KEY, \"order\" INTEGER NOT NULL,"
-    " changed_ms INTEGER NOT NULL, nics TEXT NOT NULL) WITHOUT ROWID;";
+    " changed_ms INTEGER NOT NULL, nics TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE traffic( seq INTEGER PRIMARY KEY, number INTEGER NOT NULL,"
+    " ended_ms INTEGER NOT NULL, tx_octets INTEGER NOT NULL, rx_octets INTEGER NOT NULL,"
+    " tx_packets INTEGER NOT NULL, rx_packets INTEGER NOT NULL, paused INTEGER NOT NULL,"
+    " slowest_octets INTEGER NOT NULL, congested_paused INTEGER NOT NULL,"
+    " uid INTEGER NOT NULL, node_count INTEGER NOT NULL, told INTEGER NOT NULL,"
+    " shared INTEGER NOT NULL, unclear INTEGER NOT NULL, seconds INTEGER NOT NULL,"
+    " lacking INTEGER NOT NULL, cluster TEXT NOT NULL, job TEXT NOT NULL, slowest TEXT,"
+    " congested TEXT);";
 
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */

@@ -312,6 +312,8 @@ static const struct {
     {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes/{}", NEED_NODE},
     {METHOD_PUT, "/v1/clusters/{}/jobs/{}/nodes", NEED_CLUSTER},
     {METHOD_GET, "/v1/clusters/{}/jobs/{}/steps", NEED_PEER},
+    {METHOD_GET, "/v1/clusters/{}/jobs/{}/traffic", NEED_PEER},
+    {METHOD_GET, "/v1/reservation/traffic", NEED_BEARER},
     {METHOD_GET, "/v1/reservation", NEED_BEARER},
     {METHOD_DELETE, "/v1/reservation/steps/{}", NEED_BEARER},
     {METHOD_POST, "/v1/reservation/tokens", NEED_BEARER},

@@ -156,7 +156,7 @@ static void ledger_1__is_what_that_version_made(void **state)
 }
 
 /* 10 → 9. */
-#define WITHOUT_NICS "DROP TABLE node_nics;"
+#define WITHOUT_NICS "DROP TABLE node_nics; DROP TABLE traffic;"
 #define WITHOUT_HOLDINGS                                                                           \
     WITHOUT_NICS                                                                                   \
     "ALTER TABLE event DROP COLUMN node_count;"                                                    \
