@@ -75,7 +75,7 @@ static struct nics_record make_nics(struct fuzz_input *in)
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 17)};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 19)};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -108,6 +108,16 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
         break;
     case RECORD_SUM:
         record.u.sum = make_sum(in);
+        break;
+    case RECORD_TRAFFIC:
+        number = fuzz_byte(in);
+        record.u.traffic = (struct traffic_record){.seq = number,
+                                                   .number = 1,
+                                                   .ended_ms = machine->now_ms - fuzz_pair(in),
+                                                   .told = number % 7,
+                                                   .cluster = clusters[0],
+                                                   .job = jobs[number % 5],
+                                                   .slowest = number % 3 ? NULL : "elcap1/cxi0"};
         break;
     case RECORD_NODE_NICS:
         record.u.nics = make_nics(in);
