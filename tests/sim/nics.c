@@ -148,8 +148,22 @@ void nics_rewound(struct sim *sim)
     }
 }
 
+/* P6: each node that told it counts once. Hosts tell one of everything. */
+static void check_traffic(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->disk.traffic_count; i++) {
+        const struct traffic_record *sum = &sim->disk.traffic[i]->u.traffic;
+        for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+            if (sum->amounts[kind] != sum->told || sum->told == 0 || !sum->slowest)
+                sim_fail(sim, "P6", "traffic of number %llu: %u nodes told it, the sum is %llu",
+                         (unsigned long long)sum->number, sum->told,
+                         (unsigned long long)sum->amounts[kind]);
+    }
+}
+
 void nics_check(struct sim *sim)
 {
+    check_traffic(sim);
     for (size_t i = 0; i < NIC_NODES; i++)
         check(sim, &sim->nics.nodes[i]);
 }
