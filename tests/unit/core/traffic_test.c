@@ -187,7 +187,7 @@ static void job__without_traffic_is_no_row(void **state)
 static void users__are_kept_apart(void **state)
 {
     struct driver *d = *state;
-    char job[16];
+    char job[24];
     uint64_t number = 1;
     d->config.traffic_jobs = 8;
     driver_configure(d);
