@@ -17,6 +17,7 @@ enum { CHANGES_AT_ONCE = 8, CHANGE_EVERY_MS = 10 * 60 * 1000 };
 
 bool nodenics_word_valid(const char *word)
 {
+    assert(word);
     size_t length = 0;
     for (; word[length] && length <= NODENICS_WORD_MAX; length++)
         if (word[length] <= ' ' || word[length] > '~' || strchr("\"\\,;", word[length]))
@@ -26,6 +27,7 @@ bool nodenics_word_valid(const char *word)
 
 static bool device_valid(const char *device)
 {
+    assert(device);
     size_t length = 0;
     while (length <= NODENICS_DEVICE_MAX && node_char(device[length]))
         length++;
@@ -34,6 +36,7 @@ static bool device_valid(const char *device)
 
 static int by_device(const void *a, const void *b)
 {
+    assert(a && b);
     return strverscmp(((const struct nodenic *)a)->device, ((const struct nodenic *)b)->device);
 }
 
@@ -59,6 +62,7 @@ bool nodenics_write(struct nodenic *nics, size_t count, char out[static NODENICS
 /* What stands before the comma, semicolon or end, which is passed over unless it is the end. */
 static bool read_word(const char **at, char end, char *out, size_t size)
 {
+    assert(size > 0 && (end == ',' || end == ';'));
     const size_t length = strcspn(*at, ",;");
     const char stop = (*at)[length];
     if (length >= size || (stop != end && !(end == ';' && stop == '\0')))
@@ -71,6 +75,7 @@ static bool read_word(const char **at, char end, char *out, size_t size)
 
 static bool read_number(const char **at, uint32_t max, uint32_t *out)
 {
+    assert(*at);
     char digits[11];
     uint64_t value;
     if (!read_word(at, ',', digits, sizeof digits) || !text_number(digits, 10, max, &value) ||
@@ -82,6 +87,7 @@ static bool read_number(const char **at, uint32_t max, uint32_t *out)
 
 bool nodenics_next(const char **at, struct nodenic *nic)
 {
+    assert(*at);
     const char *from = *at;
     uint32_t up = 0;
     *nic = (struct nodenic){.address = 0};
@@ -141,11 +147,13 @@ tell(struct words *words, enum event_kind kind, const struct nodenic *nic, const
 
 static const char *or_unknown(const char *word)
 {
+    assert(word);
     return word[0] ? word : "unknown";
 }
 
 static void compare_one(struct words *words, const struct nodenic *was, const struct nodenic *is)
 {
+    assert(strcmp(was->device, is->device) == 0);
     const bool other = strcmp(was->serial, is->serial) != 0;
     if (other && was->serial[0] && is->serial[0])
         tell(words, EVENT_NIC_REPLACED, is, "was replaced (serial number %s, before %s)",
@@ -191,6 +199,7 @@ enum event_kind nodenics_compare(const char *before, const char *now, char *out,
 /* How many have a name up to and with this one. */
 static size_t count_up_to(const struct nodenics_table *table, const char *node)
 {
+    assert(node);
     size_t low = 0, high = table->count;
     /* Nearly always the last one, when they are loaded. */
     if (high > 0 && strcmp(table->all[high - 1]->node, node) <= 0)
@@ -207,23 +216,27 @@ static size_t count_up_to(const struct nodenics_table *table, const char *node)
 
 struct nodenics *nodenics_find(const struct nodenics_table *table, const char *node)
 {
+    assert(table->count <= table->capacity);
     const size_t at = count_up_to(table, node);
     return at > 0 && strcmp(table->all[at - 1]->node, node) == 0 ? table->all[at - 1] : NULL;
 }
 
 const struct nodenics *nodenics_after(const struct nodenics_table *table, const char *node)
 {
+    assert(table->count <= table->capacity);
     const size_t at = count_up_to(table, node);
     return at < table->count ? table->all[at] : NULL;
 }
 
 bool nodenics_has_room(const struct nodenics_table *table)
 {
+    assert(table->count <= NODENICS_NODES_MAX);
     return table->count < NODENICS_NODES_MAX && table->bytes < NODENICS_BYTES_MAX;
 }
 
 static size_t size_of(const struct nodenics *row)
 {
+    assert(row->nics);
     return sizeof *row + strlen(row->node) + strlen(row->nics) + 2;
 }
 
@@ -256,6 +269,7 @@ void *nodenics_put(struct nodenics_table *table, const struct nics_record *recor
 /* allowed_ms is when it could have changed no more often than it did: each change moves it on. */
 bool nodenics_allow(struct nodenics *row, int64_t now_ms)
 {
+    assert(now_ms > 0);
     const int64_t oldest = now_ms - (int64_t)CHANGES_AT_ONCE * CHANGE_EVERY_MS;
     if (row->allowed_ms < oldest)
         row->allowed_ms = oldest;

@@ -12,6 +12,7 @@ enum { WORDS_SIZE = 300 };
 /* May it change, and has it a place? Else it is answered. */
 static bool may_save(struct core *core, const struct core_event *event, struct nodenics *known)
 {
+    assert(event->kind == CORE_NODE_NICS);
     const char *node = event->u.nics.node;
     if (!known && !nodenics_has_room(&core->nics)) {
         core_answer(core, event->ticket, ANSWER_TOO_MANY_NODES, NULL,

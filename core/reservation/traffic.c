@@ -24,6 +24,7 @@ static void add_bounded(uint64_t *sum, uint64_t amount)
 static bool comes_before(const char *known, uint64_t known_amount, const char *nic, uint64_t amount,
                          bool most)
 {
+    assert(nic);
     if (!known || amount == known_amount)
         return !known || strverscmp(nic, known) < 0;
     return most ? amount > known_amount : amount < known_amount;
@@ -32,6 +33,7 @@ static bool comes_before(const char *known, uint64_t known_amount, const char *n
 static void name_nic(const char **nic, uint64_t *known_amount, const char *node, const char *device,
                      uint64_t amount, bool most)
 {
+    assert(*nic || *known_amount == 0);
     char name[NODELIST_NAME_MAX + 1 + DEVICE_MAX + 1];
     if (!device)
         return;
@@ -46,6 +48,7 @@ static void name_nic(const char **nic, uint64_t *known_amount, const char *node,
 void traffic_add(struct traffic_record **traffic, const char *node,
                  const struct traffic_report *report)
 {
+    assert(node);
     if (!*traffic)
         *traffic = memory_zeroed(sizeof **traffic);
     struct traffic_record *sum = *traffic;
@@ -75,6 +78,7 @@ void traffic_destroy(struct traffic_record *traffic)
 
 bool traffic_nic_valid(const char *nic)
 {
+    assert(nic);
     char node[NODELIST_NAME_MAX + 1];
     const char *slash = strchr(nic, '/');
     if (!slash || (size_t)(slash - nic) >= sizeof node)
@@ -89,6 +93,7 @@ bool traffic_nic_valid(const char *nic)
 /* The record and its texts in one block. */
 static struct traffic_record *copy_record(const struct traffic_record *record)
 {
+    assert(record->cluster && record->job);
     const char *texts[] = {record->cluster, record->job, record->slowest, record->congested};
     size_t lengths[4], size = sizeof *record;
     for (int i = 0; i < 4; i++) {
@@ -131,6 +136,7 @@ const struct traffic_record *traffic_newest(const struct traffic_log *log)
 const struct traffic_record *traffic_excess(const struct traffic_log *log, size_t max,
                                             int64_t from_ms)
 {
+    assert(log->first + log->count <= log->capacity);
     const struct traffic_row *rows = log->rows + log->first;
     size_t at = 0;
     if (log->count == 0)
@@ -147,6 +153,7 @@ const struct traffic_record *traffic_excess(const struct traffic_log *log, size_
 
 struct traffic_record *traffic_take(struct traffic_log *log, uint64_t seq)
 {
+    assert(log->first + log->count <= log->capacity);
     struct traffic_row *rows = log->rows + log->first;
     size_t at = 0;
     while (at < log->count && rows[at].record->seq != seq)
@@ -164,6 +171,7 @@ struct traffic_record *traffic_take(struct traffic_log *log, uint64_t seq)
 const struct traffic_record *traffic_find(const struct traffic_log *log, const char *cluster,
                                           const char *job, int64_t from_ms)
 {
+    assert(cluster && job);
     const uint32_t hash = name_hash(cluster, job);
     for (size_t i = log->count; i > 0; i--) {
         const struct traffic_row *row = &log->rows[log->first + i - 1];
