@@ -137,10 +137,10 @@ const struct traffic_record *traffic_excess(const struct traffic_log *log, size_
                                             int64_t from_ms)
 {
     assert(log->first + log->count <= log->capacity);
-    const struct traffic_row *rows = log->rows + log->first;
-    size_t at = 0;
     if (log->count == 0)
         return NULL;
+    const struct traffic_row *rows = log->rows + log->first;
+    size_t at = 0;
     const uint32_t uid = rows[log->count - 1].uid;
     if (rows[0].record->ended_ms < from_ms || log->count > max)
         return rows[0].record;
@@ -154,6 +154,8 @@ const struct traffic_record *traffic_excess(const struct traffic_log *log, size_
 struct traffic_record *traffic_take(struct traffic_log *log, uint64_t seq)
 {
     assert(log->first + log->count <= log->capacity);
+    if (log->count == 0)
+        return NULL;
     struct traffic_row *rows = log->rows + log->first;
     size_t at = 0;
     while (at < log->count && rows[at].record->seq != seq)

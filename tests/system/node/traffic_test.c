@@ -82,7 +82,7 @@ static struct testbed *begin(struct fixture *fixture)
     fixture_set_cxi(fixture, "nics = 2\n");
     for (int node = 1; node <= 2; node++)
         for (int nic = 0; nic < 2; nic++) {
-            char name[8], device[8];
+            char name[16], device[16];
             snprintf(name, sizeof name, "n%d", node);
             snprintf(device, sizeof device, "cxi%d", nic);
             set_counters(fixture, name, device, 1000, 2000, 30);
