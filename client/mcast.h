@@ -373,6 +373,12 @@ MCAST_API bool mcast_env_cacert_usable(const char *value);
 MCAST_API int mcast_env_inherit(const char *const *environment, const char *step,
                                 mcast_variable_fn *each, void *data, struct mcast_error *error);
 
+/* What a job's nodes have counted on their NICs, as JSON text, the caller's to free(): GET
+ * /v1/clusters/{cluster}/jobs/{job}/traffic; with cluster and job NULL that of the handle's token.
+ * MCAST_NOT_FOUND: there is no such job, or not any more, or it is not the caller's. */
+MCAST_API int mcast_job_traffic(struct mcast *handle, const char *cluster, const char *job,
+                                char **json, struct mcast_error *error);
+
 struct mcast_filter {
     size_t size;
     const char *cluster; /* NULL: of every cluster */
@@ -404,6 +410,26 @@ struct mcast_service {
     uint32_t id;        /* from 1 */
 };
 
+/* What the NICs of a node have counted between a job's prolog and its epilog. */
+struct mcast_node_traffic {
+    size_t size;
+    uint64_t tx_octets, rx_octets, tx_packets, rx_packets; /* UINT64_MAX: it cannot count that */
+    uint64_t paused;     /* cycles of the NICs' clocks; likewise */
+    uint32_t seconds;    /* between them */
+    uint32_t unclear;    /* NICs that are not in it: a counter went back; at most 16 */
+    bool shared;         /* another job was there, too */
+    const char *slowest; /* its NIC with the fewest octets, or NULL */
+    uint64_t slowest_octets;
+    const char *congested; /* that was paused longest, or NULL */
+    uint64_t congested_paused;
+};
+
+#define MCAST_NODE_TRAFFIC_INIT                                                                    \
+    {                                                                                              \
+        sizeof(struct mcast_node_traffic), UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,         \
+            UINT64_MAX, 0, 0, false, NULL, 0, NULL, 0                                              \
+    }
+
 struct mcast_node_report {
     size_t size;
     const char *cluster;
@@ -418,11 +444,12 @@ struct mcast_node_report {
     const uint16_t *vnis; /* vni_count of them, at most 4, for a broker that has lost the
                              reservation; or NULL */
     size_t vni_count;
+    const struct mcast_node_traffic *traffic; /* of "destroyed" or "lingering"; or NULL */
 };
 
 #define MCAST_NODE_REPORT_INIT                                                                     \
     {                                                                                              \
-        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0           \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0, NULL     \
     }
 
 /* Which services a job has on a node. The VNIs of a released job stay quarantined until each of its
@@ -456,6 +483,19 @@ MCAST_API int mcast_report_boot(struct mcast *handle, const char *node, uint64_t
 MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uint64_t order,
                                      int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
                                      struct mcast_error *error);
+
+/* A node's NICs, all of them: inventory is a JSON object, as PUT /v1/nodes/{node}/inventory takes
+ * it. *json (NULL: not wanted) is the broker's answer, the caller's to free(): what it has now, of
+ * a later report if this one has a lower "order". MCAST_NOT_FOUND, "no-such-path": the broker is
+ * too old. MCAST_REFUSED, "changed-too-often": again in ten minutes. */
+MCAST_API int mcast_report_inventory(struct mcast *handle, const char *node, const char *inventory,
+                                     char **json, struct mcast_error *error);
+
+/* What a node has told of its NICs, as JSON text (GET /v1/nodes/{node}/inventory), the caller's to
+ * free(). For admins, resource managers of clusters that have the node, and the node.
+ * MCAST_NOT_FOUND: it has told nothing. */
+MCAST_API int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
+                                   struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.

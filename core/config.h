@@ -96,6 +96,10 @@ struct core_config {
     uint32_t events_keep;  /* for replay (F24); more are dropped, in lots, */
     int64_t events_age_ms; /* and so are older ones; 0: however old */
 
+    int64_t
+        traffic_keep_ms;   /* how long what nodes counted for a job is kept after it (P6); 0: not */
+    uint32_t traffic_jobs; /* of at most so many jobs */
+
     int trace_level; /* traces above it (syslog's levels) are not even written */
 
     /* Base URLs without trailing slash, tried in turn: active and standby of one fabric. The one in

@@ -3,8 +3,8 @@
 
 #include "core/act.h"
 
-/* The declarations of reserve.c, profile.c, release.c, nodereport.c and cleanup_ask.c, in this
- * order: what the edges ask for, each answered once. */
+/* The declarations of reserve.c, profile.c, release.c, nodereport.c, nicsreport.c and
+ * cleanup_ask.c, in this order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
 void core_alive(struct core *core, const struct core_event *event);
@@ -25,6 +25,7 @@ void core_node_report(struct core *core, const struct core_event *event);
 void core_node_sum(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
+void core_nics_report(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);

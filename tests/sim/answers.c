@@ -302,6 +302,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         launch_is_answered(sim, request, told);
     else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_given(sim, request, told);
+    else if (request->kind == REQUEST_NICS)
+        nics_given(sim, told);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)

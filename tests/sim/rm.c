@@ -132,7 +132,8 @@ const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
         "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
-        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave"};
+        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave",
+        "NICs"};
     return words[request->kind];
 }
 
@@ -209,6 +210,8 @@ static struct rng *prng_of(struct sim *sim, const struct request *request)
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS ||
         request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         return bearer_dice(sim, request->job);
+    if (request->kind == REQUEST_NICS)
+        return &request->nics.node->rng;
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
 
@@ -318,6 +321,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_FENCE:
     case REQUEST_BOOT:
         hosts_event(sim, request, event);
+        break;
+    case REQUEST_NICS:
+        nics_event(request, event);
         break;
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
@@ -615,6 +621,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
+    else if (request->kind == REQUEST_NICS)
+        nics_answered(sim, request);
 }
 
 void rm_told(struct sim *sim, const struct told *told)

@@ -299,6 +299,12 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                                                                                 : JOB_HIDDEN;
 }
 
+bool permit_node(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    return identity->admin || rights_is_node(rights, identity, NULL, node) ||
+           (identity->clusters & clusters_with(rights, NULL, node)) != 0;
+}
+
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event)
 {

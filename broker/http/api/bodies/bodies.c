@@ -386,18 +386,21 @@ static int check_report(const char *state, const struct node_body *body, struct 
 int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem)
 {
     const char *state = NULL;
-    const json_t *services = NULL, *vnis = NULL;
+    const json_t *services = NULL, *vnis = NULL, *traffic = NULL;
     int64_t number = 0, order = 0;
     const struct body_field fields[] = {{"state", .text = &state},
                                         {"number", .number = &number, .min = 1, .max = INT64_MAX},
                                         {"order", .number = &order, .min = 1, .max = INT64_MAX},
                                         {"services", .value = &services},
                                         {"vnis", .value = &vnis},
+                                        {"traffic", .value = &traffic},
                                         {0}};
     *body = (struct node_body){0};
     if (body_read_fields(json, "", fields, problem) < 0 ||
-        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0)
+        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0 ||
+        (traffic && traffic_body_parse(traffic, &body->traffic, problem) < 0))
         return -1;
+    body->has_traffic = traffic;
     body->state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
     body->number = (uint64_t)number;
     body->order = (uint64_t)order;
