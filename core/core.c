@@ -64,6 +64,7 @@ void core_destroy(struct core *core)
     strays_release(&core->strays);
     joblist_release(core);
     alarm_release(core);
+    core_release_shared(core);
     tokenset_release(&core->tokens);
     held_release(&core->vnis_held);
     held_release(&core->pkeys_held);
@@ -251,6 +252,7 @@ static void act_on_deadlines(struct core *core)
     link_tick(core);
     jobpoll_tick(core);
     suspect_watch(core);
+    shared_settle(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         const struct agenda_entry *first = agenda_first(&core->agenda);
         if (!first || first->due_ms > core->now_ms)
@@ -288,6 +290,9 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_STEPS] = core_steps,
         [CORE_JOIN] = relay_join,
         [CORE_LEAVE] = relay_leave,
+        [CORE_PARTITIONS] = core_partitions,
+        [CORE_SHARE] = core_share,
+        [CORE_UNSHARE] = core_unshare,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);
@@ -309,7 +314,8 @@ int64_t core_next_deadline(const struct core *core)
 {
     const struct agenda_entry *first = agenda_first(&core->agenda);
     const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
-                                 joblist_deadline(core), suspect_deadline(core)};
+                                 joblist_deadline(core), suspect_deadline(core),
+                                 shared_deadline(core)};
     int64_t when = first ? first->due_ms : INT64_MAX;
     for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
         when = deadlines[i] < when ? deadlines[i] : when;

@@ -93,15 +93,23 @@ static const char make_holdings[] =
     "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
 
+/* 10 → 11. */
+static const char make_shared[] =
+    "CREATE TABLE shared_vni( vni INTEGER PRIMARY KEY, uid INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+    " name TEXT NOT NULL, users TEXT NOT NULL, clusters TEXT NOT NULL);"
+    "CREATE TABLE partitions( id INTEGER PRIMARY KEY, others TEXT NOT NULL);"
+    "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
     const char *sql;
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
-    {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
-    {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
-    {add_interconnect, false}, {make_holdings, false},
+    {make_tables, false},      {seal_tokens, false},   {write_anew, true},   {make_nodes, false},
+    {counters_lag, false},     {make_facts, false},    {make_proof, false},  {make_sums, false},
+    {add_interconnect, false}, {make_holdings, false}, {make_shared, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

@@ -233,7 +233,7 @@ mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
     [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]]
     [[return count > bound || count > pool / POOL_SHARE;]])
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
-    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
+    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, reservation_own_vnis(r));]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
             (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
 
