@@ -252,7 +252,6 @@ static void act_on_deadlines(struct core *core)
     link_tick(core);
     jobpoll_tick(core);
     suspect_watch(core);
-    shared_settle(core);
     for (int i = 0; i < DUE_PER_TICK; i++) {
         const struct agenda_entry *first = agenda_first(&core->agenda);
         if (!first || first->due_ms > core->now_ms)
@@ -300,6 +299,7 @@ void core_step(struct core *core, const struct core_event *event)
     decide[event->kind](core, event);
     core_act_on_freed_addresses(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
+    shared_settle(core);
     core_begin_calls(core);
 }
 

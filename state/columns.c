@@ -148,6 +148,7 @@ static const struct column facts[] = {
     NUMBER("round_number", facts.round_number, 0, INT64_MAX),
     NUMBER("next_vni", facts.next_vni, 0, UINT16_MAX + 1),
     NUMBER("suspect", facts.suspect, 0, 1),
+    NUMBER("shared", facts.shared, 0, 1),
     TEXT("boot", facts.boot, true, is_boot, "missing or too long"),
     TIME("clock_ms", facts.clock_ms),
     TIME("holds_from_ms", facts.holds_from_ms),

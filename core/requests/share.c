@@ -91,6 +91,10 @@ void core_share(struct core *core, const struct core_event *event)
         answer_shared(core, event->ticket, ANSWER_NO_VNIS, NULL, NULL,
                       "no VNI is free: try again when jobs have ended, see mcastctl status");
     } else {
+        struct facts_record facts = core->facts;
+        facts.shared = 1;
+        if (!core->facts.shared)
+            core_save_facts(core, &facts);
         one = save_shared(core, &rec);
         core_publish_shared(core, EVENT_VNI_SHARED, one, "is shared now");
         answer_shared(core, event->ticket, ANSWER_CREATED, one, NULL, NULL);

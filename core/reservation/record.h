@@ -207,8 +207,10 @@ struct facts_record {
     uint64_t round_number; /* the reservation with the highest number that was given VNIs */
     uint32_t next_vni;     /* the search for free ones goes on here: round robin (F3) */
     uint8_t suspect;       /* 1: jobs may run that this ledger does not know (alarm.h) */
-    const char *boot;      /* boot of the host in which all times below were written; "": unknown */
-    int64_t clock_ms;      /* Unix time less the time since that boot */
+    uint8_t shared;   /* 1: there are, or were, shared VNIs: an mcastd of before, which does not
+                         know this, must not take the ledger and give them to jobs */
+    const char *boot; /* boot of the host in which all times below were written; "": unknown */
+    int64_t clock_ms; /* Unix time less the time since that boot */
     int64_t holds_from_ms; /* times of before cannot be compared with those of now */
 };
 

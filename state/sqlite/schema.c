@@ -99,6 +99,7 @@ static const char make_shared[] =
     " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
     " name TEXT NOT NULL, users TEXT NOT NULL, clusters TEXT NOT NULL);"
     "CREATE TABLE partitions( id INTEGER PRIMARY KEY, others TEXT NOT NULL);"
+    "ALTER TABLE facts ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;";
 
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
