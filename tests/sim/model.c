@@ -511,6 +511,9 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_NODE:
     case RECORD_SUM:
     case RECORD_ROOT_KEYS:
+    case RECORD_SHARED_VNI:
+    case RECORD_SHARED_GONE:
+    case RECORD_PARTITIONS:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;

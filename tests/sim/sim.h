@@ -43,7 +43,7 @@ struct sim_result {
     uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
         trees, documents, sums, slow_starts, joined, join_laters, join_denials, shown_from_memory,
         learned;
-    uint64_t answers[32];  /* by enum answer_kind */
+    uint64_t answers[48];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
     uint64_t faults[FAULT_COUNT];
