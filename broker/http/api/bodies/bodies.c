@@ -11,29 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds, or a time with its unit: field, up to so many days. 0 in *seconds: it is missing. what:
- * that ends then. */
-static int read_lifetime(const json_t *value, const char *field, const char *what, int days_max,
-                         int64_t *seconds, struct problem *problem)
-{
-    const int64_t max_s = days_max * INT64_C(24) * 60 * 60;
-    *seconds = 0;
-    if (!value)
-        return 0;
-    if (json_is_number(value) && body_number(value, field, 1, max_s, seconds, problem) < 0)
-        return -1;
-    if (json_is_string(value))
-        *seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
-                                  max_s * 1000) /
-                   1000;
-    if (*seconds > 0)
-        return 0;
-    return problem_set(problem, 422, "invalid", field,
-                       "%s is how long the %s is good for: seconds, or a time with its unit, such "
-                       "as \"1h\"; at least 1 s, at most %d days",
-                       field, what, days_max);
-}
-
 /* ---- what a job is like ---- */
 
 enum { CORES_MAX = 1000000 };
@@ -81,7 +58,7 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
         fields[3].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
-        read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
+        body_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
                       LAUNCH_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
@@ -136,12 +113,32 @@ static int read_classes(const json_t *list, struct reserve_request *request,
                        "low_latency, bulk_data, dedicated_access");
 }
 
+/* Names of shared VNIs (B1). */
+static int read_shared(const json_t *list, struct reserve_request *request, struct problem *problem)
+{
+    const size_t count = json_array_size(list);
+    if (list && (!json_is_array(list) || count > SHARED_VNIS_PER_JOB_MAX))
+        return problem_set(problem, 422, "invalid", "shared_vnis",
+                           "shared_vnis must be a list of at most %d names of shared VNIs",
+                           SHARED_VNIS_PER_JOB_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (!name || !shared_name_valid(name))
+            return problem_set(problem, 422, "invalid", "shared_vnis",
+                               "shared_vnis[%zu] must be the name of a shared VNI: 1 to %d of a-z, "
+                               "0-9, '_', '.' and '-'",
+                               i, SHARED_NAME_MAX);
+        request->shared[request->shared_count++] = name;
+    }
+    return 0;
+}
+
 int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *launch, struct problem *problem)
 {
     int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
     const char *nodes = NULL, *wish = NULL, *interconnect = NULL;
-    const json_t *classes = NULL, *launching = NULL;
+    const json_t *classes = NULL, *launching = NULL, *shared = NULL;
     struct job_layout layout = {0};
     const struct body_field fields[] = {
         {"uid", .number = &uid, .max = UINT32_MAX - 1},
@@ -151,6 +148,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
         {"nodes", .text = &nodes},
         {"hwcoll", .text = &wish},
         {"traffic_classes", .value = &classes},
+        {"shared_vnis", .value = &shared},
         {"launch", .value = &launching},
         LAYOUT_FIELDS(&layout, &interconnect),
         {0}};
@@ -168,7 +166,8 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
     if (wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(wish)))
         return problem_set(problem, 422, "invalid", "hwcoll",
                            "hwcoll must be auto, on, off or required");
-    if (check_nodes(request, problem) < 0 || read_classes(classes, request, problem) < 0)
+    if (check_nodes(request, problem) < 0 || read_classes(classes, request, problem) < 0 ||
+        read_shared(shared, request, problem) < 0)
         return -1;
     *launch = (struct launch_wish){.wanted = false};
     if (launching && !json_is_object(launching))
@@ -222,7 +221,7 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
         return -1;
     if (limits->steps && steppath_check(limits->steps, &err) < 0)
         return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
-    if (read_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
+    if (body_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
         limits->expires = now + lifetime_s;
