@@ -372,7 +372,8 @@ static void each_change__is_the_managers(void **state)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
                         routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
                         routes[i].need == NEED_BEARER || routes[i].need == NEED_PLUGIN ||
-                        routes[i].handle == plugin_token_handle);
+                        routes[i].handle == plugin_token_handle ||
+                        routes[i].handle == share_handle || routes[i].handle == unshare_handle);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */
