@@ -130,7 +130,8 @@ const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
         "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
-        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave"};
+        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave",
+        "share",   "unshare"};
     return words[request->kind];
 }
 
@@ -198,6 +199,8 @@ static struct rng *prng_of(struct sim *sim, const struct request *request)
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS ||
         request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         return bearer_dice(sim, request->job);
+    if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
+        return &sim->shares.rng;
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
 
@@ -263,6 +266,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .interconnect = request->wanted.interconnect,
             .key = secret_of(request->key),
         };
+        for (unsigned i = 0; i < request->wanted.shared_count; i++)
+            event->u.reserve.shared[i] = shares_name(request->wanted.shared[i]);
+        event->u.reserve.shared_count = request->wanted.shared_count;
         snprintf(request->key, sizeof request->key, "%032llx", (unsigned long long)request->ticket);
         if (request->nonsense)
             wrong_reserve(request, &event->u.reserve);
@@ -307,6 +313,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_LEAVE:
         joins_event(sim, request, event);
         break;
+    case REQUEST_SHARE:
+    case REQUEST_UNSHARE:
+        shares_event(sim, request, event);
+        break;
     case REQUEST_ACCEPT_LOSS:
     case REQUEST_CLAIM:
         admin_event(sim, request, event);
@@ -342,6 +352,17 @@ static void draw_interconnect(const struct sim *sim, struct job *job)
     job->wanted.interconnect = rng_chance(&rng, 750) ? INTERCONNECT_OMNIPATH : INTERCONNECT_NONE;
     job->wanted.vni_count = -1;
     job->wanted.wish = 0;
+}
+
+/* With two of its own there is room for two others. */
+static void draw_shared(struct sim *sim, struct job *job)
+{
+    struct wanted *wanted = &job->wanted;
+    if (wanted->interconnect != INTERCONNECT_SLINGSHOT)
+        return;
+    wanted->shared_count = shares_draw(sim, job->cluster, job->id, job->life, wanted->shared);
+    if (wanted->shared_count > 0 && (wanted->vni_count < 0 || wanted->vni_count > 2))
+        wanted->vni_count = 1;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -436,6 +457,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     if (job->life == 1 || rng_chance(rng, 200)) {
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
+        draw_shared(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;

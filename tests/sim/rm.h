@@ -7,6 +7,7 @@
 #include "tests/sim/joins.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
@@ -34,6 +35,8 @@ struct wanted { /* what a life of a job asks for */
     int vni_count;
     enum hwcoll_wish wish;
     enum interconnect_kind interconnect;
+    uint8_t shared[SHARES_PER_JOB]; /* shared VNIs */
+    unsigned shared_count;
 };
 
 struct job {
@@ -80,6 +83,8 @@ enum request_kind {
     REQUEST_SUM,    /* of many nodes */
     REQUEST_JOIN,   /* of a task */
     REQUEST_LEAVE,
+    REQUEST_SHARE, /* of a user */
+    REQUEST_UNSHARE,
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -100,6 +105,7 @@ struct request { /* one message; a duplicate is another one */
     struct host *host;           /* REPORT, FENCE */
     struct host_report report;
     struct sum sum;               /* SUM */
+    struct share_wish share;      /* SHARE, UNSHARE */
     struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
     struct join_wish join;        /* JOIN, LEAVE */
     uint64_t trees;               /* CLEANUP: those made when it reached the broker */

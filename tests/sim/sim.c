@@ -117,6 +117,7 @@ static void live(struct sim *sim)
         epilogstorm_storm(sim);
         fmurls_storm(sim);
         rm_storm(sim, round);
+        shares_storm(sim);
         speed_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
@@ -129,6 +130,7 @@ static void live(struct sim *sim)
     phase_begins(sim, PHASE_DRAIN);
     secondbroker_leaves(sim);
     rm_drain(sim);
+    shares_drain(sim);
     run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
@@ -157,6 +159,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     journal_init(&sim);
     edge_init(&sim);
     rm_init(&sim);
+    shares_init(&sim);
     bearer_init(&sim);
     brokers_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)

@@ -20,6 +20,7 @@
 #include "tests/sim/queue.h"
 #include "tests/sim/rewind.h"
 #include "tests/sim/secondbroker.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
@@ -71,6 +72,7 @@ struct sim {
     struct fmurls fmurls;
     struct wire wire;
     struct speed speed;
+    struct shares shares;
     struct rm rm;
     struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;
