@@ -11,7 +11,8 @@ static const char *const lists[] = {"", "1001", "1000,1002", "*", "*"};
 
 enum {
     TELLS_EVERY_MS = 7000,
-    LIES = 150,
+    LIES = 300,
+    AFTER_LIE = 4,
     CHANGES_MAX = 6,
     WISHES_MAX = 10,
     DRAINS_EVERY_MS = 5000
@@ -91,12 +92,13 @@ static void tell(struct sim *sim, void *what, uint64_t mark)
     struct shares *shares = &sim->shares;
     struct idset ours = {.count = 0}, others = {.count = 0};
     (void)what, (void)mark;
-    sim_later(sim, rng_between(&shares->rng, TELLS_EVERY_MS / 2, TELLS_EVERY_MS), tell, NULL, 0);
+    const bool lies = sim->phase == PHASE_STORM && !shares->lied && rng_chance(&shares->rng, LIES);
+    const int64_t next_ms = rng_between(&shares->rng, TELLS_EVERY_MS / 2, TELLS_EVERY_MS);
+    sim_later(sim, lies ? AFTER_LIE * next_ms : next_ms, tell, NULL, 0);
     if (!sim->edge.core)
         return;
     for (size_t i = 0; i < shares->foreign_count; i++)
         idset_add(&others, shares->foreign[i].vni);
-    const bool lies = sim->phase == PHASE_STORM && !shares->lied && rng_chance(&shares->rng, LIES);
     if (lies && rng_chance(&shares->rng, 500))
         others = (struct idset){.count = 0};
     else if (lies)
