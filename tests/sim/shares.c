@@ -191,15 +191,15 @@ void shares_event(struct sim *sim, struct request *request, struct core_event *e
 {
     struct share_wish *wish = &request->share;
     event->ticket = request->ticket;
-    wish->unshares = sim->shares.unshares[wish->name];
+    wish->asked = ++sim->shares.asked[wish->name];
     if (request->kind == REQUEST_UNSHARE) {
-        sim->shares.unshares[wish->name]++;
         sim->shares.told[wish->name].vni = 0;
         event->kind = CORE_UNSHARE;
         event->u.unshare.name = names[wish->name];
         event->u.unshare.when_unused = wish->when_unused;
         return;
     }
+    sim->shares.told[wish->name].ends |= wish->lifetime_ms > 0; /* if it is done, and not told */
     event->kind = CORE_SHARE;
     event->u.share = (struct share_request){
         .name = names[wish->name],
@@ -243,7 +243,7 @@ void shares_told(struct sim *sim, const struct request *request, enum answer_kin
                  uint16_t vni, int64_t expires_ms)
 {
     const uint8_t name = request->share.name;
-    if (request->kind != REQUEST_SHARE || request->share.unshares != sim->shares.unshares[name] ||
+    if (request->kind != REQUEST_SHARE || request->share.asked != sim->shares.asked[name] ||
         (kind != ANSWER_CREATED && kind != ANSWER_SAME && kind != ANSWER_CHANGED))
         return;
     sim->shares.told[name].vni = vni;

@@ -26,8 +26,8 @@ struct share_wish { /* of a request to make one */
     const char *users;
     bool one_cluster; /* only the first one's jobs */
     int64_t lifetime_ms;
-    bool when_unused;  /* of a request to remove it */
-    uint32_t unshares; /* of this name, when it reached the broker */
+    bool when_unused; /* of a request to remove it */
+    uint32_t asked;   /* of this name so far, when it reached the broker */
 };
 
 struct shares {
@@ -46,7 +46,7 @@ struct shares {
         uint16_t vni;
         bool ends; /* by its time */
     } told[SHARES];
-    uint32_t unshares[SHARES]; /* requests to remove it that reached the broker */
+    uint32_t asked[SHARES]; /* requests about it that reached the broker */
     uint64_t joined, made, doubts;
 };
 
