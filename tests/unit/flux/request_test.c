@@ -59,7 +59,7 @@ static void request__understands_wishes(void **state)
 {
     struct request request;
     assert_int_equal(parse(&request, two_nodes,
-                           "{\"mcast\":{\"vnis\":3,\"hwcoll\":\"required\","
+                           "{\"mcast\":{\"vnis\":3,\"shared\":\"daos:a.b-1\",\"hwcoll\":\"required\","
                            "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
                            NULL),
                      0);
@@ -69,6 +69,9 @@ static void request__understands_wishes(void **state)
     assert_string_equal(request.classes[1], "bulk_data");
     assert_string_equal(request.classes[2], "best_effort");
     assert_null(request.classes[3]);
+    assert_string_equal(request.wanted.shared_vnis[0], "daos");
+    assert_string_equal(request.wanted.shared_vnis[1], "a.b-1");
+    assert_null(request.wanted.shared_vnis[2]);
     request_release(&request);
 }
 
@@ -124,8 +127,11 @@ static void request__refuses_what_it_does_not_understand(void **state)
         {"{\"mcast\":{\"tc\":\"--uid 0\"}}", "mcast.tc"},
         {"{\"mcast\":{\"tc\":\"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\"}}", "mcast.tc"},
         {"{\"mcast\":{\"tc\":\"\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"shared\":\"Daos\"}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":\"a:b:c:d\"}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":7}}", "mcast.shared"},
         {"{\"mcast\":{\"single-node\":true}}", "mcast.single-node"},
-        {"{\"mcast\":{\"vni\":1}}", "vnis, hwcoll, tc and single-node"},
+        {"{\"mcast\":{\"vni\":1}}", "vnis, shared, hwcoll, tc and single-node"},
         {"{\"mcast\":\"of\"}", "on or off"},
         {"{\"mcast\":2}", "on or off"},
         {"{\"mcast\":[]}", "on or off"},
