@@ -58,11 +58,12 @@ static void request__takes_the_most_cores_of_a_node(void **state)
 static void request__understands_wishes(void **state)
 {
     struct request request;
-    assert_int_equal(parse(&request, two_nodes,
-                           "{\"mcast\":{\"vnis\":3,\"shared\":\"daos:a.b-1\",\"hwcoll\":\"required\","
-                           "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
-                           NULL),
-                     0);
+    assert_int_equal(
+        parse(&request, two_nodes,
+              "{\"mcast\":{\"vnis\":3,\"shared\":\"daos:a.b-1\",\"hwcoll\":\"required\","
+              "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
+              NULL),
+        0);
     assert_int_equal(request.wanted.vni_count, 3);
     assert_string_equal(request.wanted.hwcoll, "required");
     assert_string_equal(request.classes[0], "low_latency");
