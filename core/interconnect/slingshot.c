@@ -40,7 +40,6 @@ static const char *why_too_few(struct core *core, uint32_t uid, bool too_much)
                                            "not know: see mcastctl status";
 }
 
-<<<<<<< HEAD
 bool slingshot_may_be_old(const struct core *core)
 {
     /* Before the first whole list after a start nothing shows that this ledger is older than the
@@ -48,12 +47,8 @@ bool slingshot_may_be_old(const struct core *core)
     return core->founded && core->config.fm_present && core->link.listed_ms == 0;
 }
 
-/* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
- * fail for want of them (F4). */
-=======
 /* Picks the VNIs: as many as the job said, else as the site says (F2). False when there are too
  * few, and the job has to fail (F4). */
->>>>>>> main
 static bool choose_vnis(struct core *core, struct reservation_record *rec,
                         const struct reserve_request *q, const char **detail)
 {

@@ -6,17 +6,16 @@
 
 /* A ledger that does not know all jobs that run: it is new, or older than they are (B4, B11). */
 
-<<<<<<< HEAD
+enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can have given */
+
 /* A ledger that lacks what came last may have a shared VNI that was removed since, and whose VNI
  * another job has: no job gets it then. */
 static void doubt_shared(struct core *core, bool doubted)
 {
+    assert(doubted == (core->facts.suspect != 0));
     for (struct shared_vni *one = core->shared.first; one; one = one->next)
         one->doubted = doubted;
 }
-=======
-enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can have given */
->>>>>>> main
 
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/body.h"
 
-<<<<<<< HEAD
 #include "base/duration.h"
-=======
 #include "state/plainjson.h"
->>>>>>> main
 
 #include <inttypes.h>
 #include <stdio.h>
