@@ -234,7 +234,7 @@ mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
     [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]]
     [[return count > bound || count > pool / POOL_SHARE;]])
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
-    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
+    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, reservation_own_vnis(r));]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
             (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
 
@@ -355,3 +355,40 @@ mcast_mistake(lease-is-over-and-it-leads 50 core/leader/leader.c
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms < leader->deadline_ms;]]
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms != 0;]])
 set(world)
+
+# Of VNIs that are of no one job (B1, B2). That a job gets a shared VNI of a ledger that went back, while
+# it is known to be old, 2,500 seeds did not show: it has a unit test.
+mcast_mistake(foreign-is-given 50 core/reservation/vnipool.c
+    [[            !idset_has(&p->foreign, (uint16_t)vni))
+            idset_add(]] [[            true)
+            idset_add(]])
+mcast_mistake(foreign-comes-back 300 core/reservation/vnipool.c
+    [[if (idset_has(&p->pool, vni) && !idset_has(&p->foreign, vni))]]
+    [[if (idset_has(&p->pool, vni))]])
+mcast_mistake(one-answer-frees 100 core/reconcile/foreign.c
+    [[    idset_keep_only(&again, &lacking);
+]] [[    again = lacking;
+]])
+mcast_mistake(partitions-are-not-saved 300 core/apply.c
+    [[        record.u.partitions = core->foreign.text;
+]] [[        return;
+]])
+mcast_mistake(foreign-is-kept-for-ever 50 core/reconcile/foreign.c
+    [[    idset_remove_all(kept, &again);
+]] [[]])
+mcast_mistake(shared-vni-for-every-user 50 core/reservation/sharedvnis.c
+    [[    return list_has(one->record.users, word);]] [[    return word[0] != '\0';]])
+mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
+    [[return one->record.clusters[0] == '\0' || shared_names_cluster(one, cluster);]]
+    [[return cluster;]])
+mcast_mistake(closed-takes-new-jobs 100 core/requests/share.c
+    [[if (one->record.state != SHARED_OPEN || is_expired(core, one)) {]]
+    [[if (one->record.state == SHARED_QUARANTINED) {]])
+mcast_mistake(released-jobs-do-not-keep-a-shared-vni 100 core/reservation/sharedvnis.c
+    [[    uint32_t *count = active ? &one->active : &one->quarantined;]]
+    [[    uint32_t ignored = 1, *count = active ? &one->active : &ignored;]])
+mcast_mistake(shared-vni-is-nobodys-own 50 core/applyshared.c
+    [[: vnipool_take(&core->vnis, rec->vni);]] [[: true;]])
+mcast_mistake(shared-vni-is-forgotten-at-a-start 100 core/apply.c
+    [[        return core_apply_shared(core, &record->u.shared_vni, err);]]
+    [[        return core->now_ms == 0 ? 0 : core_apply_shared(core, &record->u.shared_vni, err);]])
