@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/interconnect/interconnect.h"
 #include "core/relay/relay.h"
 #include "tests/unit/core/driver.h"
 
@@ -226,8 +227,30 @@ static void plugin__makes_no_tree_with_the_vni_of_another_job(void **state)
     const uint16_t taken = driver_job(d, "other")->vnis[0];
     join(d, taken);
     assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    join(d, 1); /* the system's */
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    join(d, 10);
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
     join(d, (uint16_t)(taken + 1)); /* of the pool, and nobody's */
     driver_call(d, FMCALL_JOIN);
+}
+
+static void note(void *arg, const char *name, const char *value)
+{
+    char *text = arg;
+    (void)value;
+    (void)snprintf(text + strlen(text), 512 - strlen(text), "%s ", name);
+}
+
+/* F16: Slurm tells its tasks numbers of its own, and no CA. */
+static void plugin__environment_has_what_its_tasks_have(void **state)
+{
+    struct driver *d = *state;
+    char names[512] = "";
+    ask(d, "7", 16);
+    environment_each(&d->config, "https://fmn", driver_job(d, "7"), "0", note, names);
+    assert_string_equal(names, "FI_CXI_COLL_JOB_ID FI_CXI_COLL_JOB_STEP_ID "
+                               "FI_CXI_COLL_MCAST_TOKEN FI_CXI_COLL_FABRIC_MGR_URL ");
 }
 
 /* B11: before, this Slurm reserved at the fabric manager itself. What is there stays until Slurm
@@ -271,5 +294,6 @@ UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_get
           T(plugin__gets_the_same_again), T(plugin__and_hooks_do_not_share_a_job),
           T(plugin__deletes_what_was_never_there),
           T(plugin__makes_no_tree_with_the_vni_of_another_job),
+          T(plugin__environment_has_what_its_tasks_have),
           T(plugin__deletes_what_was_found_under_the_name),
           T(plugin__deletes_what_was_found_and_never_asked_for))
