@@ -68,6 +68,8 @@ void core_destroy(struct core *core)
     held_release(&core->vnis_held);
     held_release(&core->pkeys_held);
     eventlog_release(&core->events);
+    nodenics_release(&core->nics);
+    traffic_log_release(&core->traffic);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
     free(core->clusters);
@@ -304,6 +306,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_JOIN] = relay_join,
         [CORE_LEAVE] = relay_leave,
         [CORE_ALIVE] = core_alive,
+        [CORE_NODE_NICS] = core_nics_report,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);

@@ -109,7 +109,8 @@ static bool never_eligible(const struct sim *sim, const struct request *request)
     struct error err;
     if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
         return false;
-    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+    if (sizing_decide(config, wanted->wish, wanted->node_count, 0, &addresses, &err) !=
+        HWCOLL_WANTED)
         return true;
     return (config->total_addresses > 0 && addresses > config->total_addresses) ||
            (cluster->budget > 0 && addresses > cluster->budget);
@@ -138,6 +139,10 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         return;
     }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
+        return;
+    /* Its profile was not there; but who has it keeps it (P3). */
+    if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
         return;
     if (invalid != (request->nonsense != 0)) {
         sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
@@ -297,6 +302,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         launch_is_answered(sim, request, told);
     else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_given(sim, request, told);
+    else if (request->kind == REQUEST_NICS)
+        nics_given(sim, told);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)

@@ -233,6 +233,7 @@ void check_quiet(struct sim *sim)
     view_is_that_of_replay(sim);
     asks_check_quiet(sim);
     joins_check_quiet(sim);
+    nics_check(sim);
 }
 
 void check_empty(struct sim *sim)

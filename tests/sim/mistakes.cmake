@@ -311,6 +311,9 @@ mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
         note_sign_of_life(core, r);]] [[    (void)r;]] 3018500)
 mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
     [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
+# Of what nodes tell of their NICs (P2).
+mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
+    [[known && event->u.nics.order < known->order;]] [[known && event->u.nics.order == 0;]])
 
 # Of how long jobs wait (F21).
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c

@@ -515,6 +515,9 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_NODE:
     case RECORD_SUM:
     case RECORD_ROOT_KEYS:
+    case RECORD_NODE_NICS:
+    case RECORD_TRAFFIC:
+    case RECORD_TRAFFIC_GONE:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;

@@ -5,6 +5,7 @@
 #include "core/fabric/reservewait.h"
 #include "tests/sim/brokers.h"
 #include "tests/sim/fault.h"
+#include "tests/sim/reload.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -243,6 +244,7 @@ void profile_draw(struct profile *p)
     draw_relays(p);
     draw_waits(p);
     draw_plugins(p);
+    reload_profile(config, true, TC_LOW_LATENCY);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);

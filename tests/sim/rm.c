@@ -2,6 +2,7 @@
 #include "tests/sim/rm.h"
 
 #include "tests/sim/grow.h"
+#include "tests/sim/reload.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -131,7 +132,8 @@ const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
         "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
-        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave"};
+        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave",
+        "NICs"};
     return words[request->kind];
 }
 
@@ -208,6 +210,8 @@ static struct rng *prng_of(struct sim *sim, const struct request *request)
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS ||
         request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         return bearer_dice(sim, request->job);
+    if (request->kind == REQUEST_NICS)
+        return &request->nics.node->rng;
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
 
@@ -269,6 +273,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .uid = request->wanted.uid,
             .vni_count = request->wanted.vni_count,
             .wish = request->wanted.wish,
+            .profile = request->wanted.profile,
             .launch = request->launch && sim->config.vni_hold_ms < 0,
             .interconnect = request->wanted.interconnect,
             .key = secret_of(request->key),
@@ -317,6 +322,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_BOOT:
         hosts_event(sim, request, event);
         break;
+    case REQUEST_NICS:
+        nics_event(request, event);
+        break;
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
         bearer_event(sim, request, event);
@@ -360,6 +368,16 @@ static void draw_interconnect(const struct sim *sim, struct job *job)
     job->wanted.interconnect = rng_chance(&rng, 750) ? INTERCONNECT_OMNIPATH : INTERCONNECT_NONE;
     job->wanted.vni_count = -1;
     job->wanted.wish = 0;
+}
+
+/* From dice of its own, too. */
+static void draw_profile(const struct sim *sim, struct job *job)
+{
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed ^ name_hash(rm_cluster_name(sim, job), job->id), "profile",
+                 job->life);
+    if (job->wanted.interconnect == INTERCONNECT_SLINGSHOT && rng_chance(&rng, 200))
+        job->wanted.profile = RELOAD_PROFILE;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -466,6 +484,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     if (job->life == 1 || rng_chance(rng, 200)) {
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
+        draw_profile(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;
@@ -602,6 +621,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
+    else if (request->kind == REQUEST_NICS)
+        nics_answered(sim, request);
 }
 
 void rm_told(struct sim *sim, const struct told *told)

@@ -7,6 +7,7 @@
 #include "tests/sim/joins.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
+#include "tests/sim/nics.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
@@ -34,6 +35,7 @@ struct wanted { /* what a life of a job asks for */
     int vni_count;
     enum hwcoll_wish wish;
     enum interconnect_kind interconnect;
+    const char *profile; /* that it names (P3), or NULL */
 };
 
 struct job {
@@ -82,6 +84,7 @@ enum request_kind {
     REQUEST_SUM,    /* of many nodes */
     REQUEST_JOIN,   /* of a task */
     REQUEST_LEAVE,
+    REQUEST_NICS, /* of a node */
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -106,6 +109,7 @@ struct request { /* one message; a duplicate is another one */
     struct sum sum;               /* SUM */
     struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
     struct join_wish join;        /* JOIN, LEAVE */
+    struct nics_wish nics;        /* NICS */
     uint64_t trees;               /* CLEANUP: those made when it reached the broker */
     char key[JOB_KEY_LENGTH + 1]; /* RESERVE: that its edge drew */
     char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */

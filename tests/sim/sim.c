@@ -120,6 +120,7 @@ static void live(struct sim *sim)
         rm_storm(sim, round);
         slurm_storm(sim);
         speed_storm(sim);
+        nics_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -162,6 +163,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     slurm_init(&sim);
     rm_init(&sim);
     bearer_init(&sim);
+    nics_init(&sim);
     brokers_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
         sim_fail(&sim, "profile", "%s", err.text);

@@ -44,7 +44,7 @@ struct sim_result {
     uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
         trees, documents, sums, slow_starts, joined, join_laters, join_denials, shown_from_memory,
         learned;
-    uint64_t answers[32];  /* by enum answer_kind */
+    uint64_t answers[64];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
     uint64_t faults[FAULT_COUNT];
@@ -79,6 +79,7 @@ struct sim {
     struct model model;
     struct asks asks;
     struct joins joins;
+    struct nics nics;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };
