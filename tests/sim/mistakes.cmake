@@ -17,7 +17,9 @@
 # what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its
 # job, which 13,000 did not show, nor 20,000 the same without a restart; and a late "lingering" of a life
 # that is released and still there, which the core took for nothing until one seed of 20,000 showed it, and
-# another world's 30,000 did not; and two that one might expect here do no harm by design: believing half a list, and
+# another world's 30,000 did not; an unsure end of a step after which its job's name does not rest, and a leave
+# of an unknown tree that is told to ask again for ever (6,000 and 7,000 did not show these two any more since
+# Slurm's plugin is in the world); and two that one might expect here do no harm by design: believing half a list, and
 # deleting a stray at first sight.
 #
 # When the text is not in the file any more the build says so: a mistake that is not made finds
@@ -162,9 +164,6 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
     }]] 400)
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
-mcast_mistake(unsure-end-of-a-step-does-not-rest 600 core/fabric/cleanup.c
-    [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
-    [[(void)core_operation(core, r);]] 1300)
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
     [[when = earlier_to_come(core, when, op->release_settles_ms);]]
     [[when = earlier(when, op->release_settles_ms);]])
@@ -272,8 +271,6 @@ mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
     [[relay_list_due(r) <= core->now_ms;]] [[false && r;]])
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
     [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
-mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 11100)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
