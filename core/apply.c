@@ -204,10 +204,13 @@ static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
-    size_t length = strlen(rec->job);
+    const size_t length = strlen(rec->job), more = rec->profile ? strlen(rec->profile) + 1 : 0;
     /* Without what pads the struct: a million of them are 16 MB less (G6). */
-    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1 + more);
     memcpy(r->job, rec->job, length + 1);
+    r->profiled = rec->profile;
+    if (rec->profile)
+        memcpy(r->job + length + 1, rec->profile, more);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;
     ledger_insert(&core->ledger, r);
@@ -224,9 +227,11 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
+    bool has_key = !secret_none(rec->key);
     if ((wants && rec->state != JOB_ACTIVE) ||
-        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
-                   : rec->vni_count > 0 || wants) ||
+        (slingshot
+             ? rec->pkey != 0 || (has_key && rec->addresses == 0 && rec->origin != ORIGIN_PLUGIN)
+             : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
@@ -414,6 +419,18 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return 0;
     case RECORD_FACTS:
         return apply_facts(core, &record->u.facts);
+    case RECORD_TRAFFIC:
+        if (record->u.traffic.seq <= core->traffic.last_seq)
+            return error_set(err, ERROR_CORRUPT, "traffic %llu comes out of order",
+                             (unsigned long long)record->u.traffic.seq);
+        traffic_keep(&core->traffic, &record->u.traffic);
+        return 0;
+    case RECORD_TRAFFIC_GONE:
+        core_discard(core, traffic_take(&core->traffic, record->u.traffic_gone));
+        return 0;
+    case RECORD_NODE_NICS:
+        core_discard(core, nodenics_put(&core->nics, &record->u.nics));
+        return 0;
     case RECORD_ROOT_KEYS:
         return 0;
     }
@@ -435,6 +452,8 @@ void core_save_record(struct core *core, struct record record)
         record.u.reservation = reservation_record(r);
     } else if (record.kind == RECORD_EVENT) {
         record.u.event = *eventlog_at(&core->events, record.u.event.seq);
+    } else if (record.kind == RECORD_TRAFFIC) {
+        record.u.traffic = *traffic_newest(&core->traffic);
     } else if (record.kind == RECORD_FACTS) {
         record.u.facts = core->facts;
     }

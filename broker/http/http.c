@@ -43,7 +43,7 @@ static void on_events(void *arg, uint64_t last_seq)
     struct http *http = arg;
     if (last_seq > http->durable_seq)
         http->durable_seq = last_seq;
-    stream_wake_all(http);
+    stream_events(http);
 }
 
 /* ---- what a reload can change ---- */

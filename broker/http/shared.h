@@ -96,7 +96,11 @@ void http_settled(struct http *http);
 
 void stream_destroy(struct stream *stream);                  /* NULL is allowed */
 struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
-/* Something is new, or a right has ended: all that wait go on. */
+/* Something is new: those that wait for it go on. */
+void stream_events(struct http *http);
+/* A right has ended, or the broker stops: all that wait go on. */
 void stream_wake_all(struct http *http);
+/* The peer's connection is being closed, which libmicrohttpd does not notice while it waits. */
+void stream_end(struct http *http, const struct peer *peer);
 /* Every second: those that wait get a keep-alive now and then. */
 void stream_pulse(struct http *http);

@@ -101,7 +101,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
     assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)(q->by_plugin ? sizing_limit(&core->config, q->limit, &rec->addresses, why)
-                               : sizing_decide(&core->config, rec->wish, rec->node_count,
+                               : sizing_decide(&core->config, rec->wish, rec->node_count, q->limit,
                                                &rec->addresses, why));
     if (q->by_plugin) /* it gets a token whatever becomes of it: without one the step fails */
         rec->key = q->key;

@@ -75,6 +75,11 @@ int plugin_job_handle(struct call *call)
     const struct reservation *found = find_own(call, job);
     if (!found)
         return -1;
+    /* Its job runs: a list of jobs that was made before it started must not end it. */
+    struct core_event event = {.kind = CORE_ALIVE, .u.alive = found->number};
+    engine_step(call->http->engine, &event);
+    if (!(found = find_own(call, job))) /* the step may have ended it for another cause */
+        return -1;
     call_show(call, found);
     write_job(call, found);
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);

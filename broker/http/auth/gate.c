@@ -372,7 +372,7 @@ int gate_judge(struct call *call, const char *method)
 
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
  * certificate. A token is judged again, a MUNGE credential only by what it has proved. */
-static int check_still(struct call *call)
+int gate_judge_still(struct call *call)
 {
     if (call->identity.proof.kind != PROOF_MUNGE)
         return find_identity(call, NULL) < 0 ? -1 : call->token ? 0 : check_identity(call);
@@ -383,7 +383,7 @@ static int check_still(struct call *call)
 int gate_judge_again(struct call *call)
 {
     const struct engine *engine = call->http->engine;
-    if (check_stopping(call) < 0 || check_role(call) < 0 || check_still(call) < 0)
+    if (check_stopping(call) < 0 || check_role(call) < 0 || gate_judge_still(call) < 0)
         return -1;
     const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
     if (!fault)

@@ -210,7 +210,7 @@ void call_render_problem(struct call *call)
     writer_wipe(&call->out);
     call->status = call->problem.status;
     call->type = problem_json;
-    if (call->peer->listener->front)
+    if (call->peer->listener->front && !(call->route && call->route->both))
         problem_write_fm(&call->problem, &call->out);
     else
         problem_write(&call->problem, &call->out);

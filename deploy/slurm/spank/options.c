@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/options.h"
 
+#include "base/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
 
 static const char grammar[] =
-    "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
+    "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, profile=NAME, res_les=N";
 
 /* ---- one word: NAME=VALUE ---- */
 
@@ -20,23 +22,26 @@ static const char *const switches[] = {"on", "off", NULL};
 
 struct kind {
     const char *name;
-    const char *const *values; /* NULL: a number up to LIMIT_MAX */
+    const char *const *values; /* NULL: a number up to LIMIT_MAX, or a name */
     bool of_step;              /* steps of one job can differ in it */
     bool list;                 /* several values, with colons between them */
+    bool free;                 /* a name of the site's choice: the broker knows which there are */
     const char *allowed;
 };
 
 enum { VNI, HWCOLL };
 
 static const struct kind kinds[] = {
-    [VNI] = {"vni", ordinals, true, false, "which of the job's VNIs, 1 to 4, a step is to have"},
-    [HWCOLL] = {"hwcoll", hwcoll, true, false, "auto, on, off or required"},
-    {"vnis", counts, false, false, "a job can have 0 to 4 VNIs"},
-    {"tc", classes, false, true,
+    [VNI] = {"vni", ordinals, true, false, false,
+             "which of the job's VNIs, 1 to 4, a step is to have"},
+    [HWCOLL] = {"hwcoll", hwcoll, true, false, false, "auto, on, off or required"},
+    {"vnis", counts, false, false, false, "a job can have 0 to 4 VNIs"},
+    {"tc", classes, false, true, false,
      "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
-    {"single-node", switches, false, false, "on or off"},
+    {"single-node", switches, false, false, false, "on or off"},
+    {"profile", NULL, false, false, true, "the name of a profile of the site: a-z, 0-9 and _"},
 };
-static const struct kind limit = {"def_les", NULL, false, false, "a number from 0 to 65535"};
+static const struct kind limit = {"def_les", NULL, false, false, false, "a number from 0 to 65535"};
 
 /* Its index, or -1. */
 static int find_word(const char *text, size_t length, const char *const *words)
@@ -67,6 +72,11 @@ static const struct kind *find_kind(const char *name, size_t length)
 static int find_value(const struct kind *kind, const char *value)
 {
     const size_t length = strcspn(value, kind->list ? ":" : "");
+    if (kind->free) /* as base/names.h has it, whose code is not linked here */
+        return length > 0 && length <= PROFILE_NAME_MAX &&
+                       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_") == length
+                   ? 0
+                   : -1;
     if (!kind->values)
         return length > 0 && length <= LIMIT_DIGITS && strspn(value, "0123456789") == length &&
                        atoi(value) <= LIMIT_MAX

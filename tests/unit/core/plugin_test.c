@@ -36,6 +36,11 @@ static void delete (struct driver *d, const char *job)
     DRIVER_ASK(d, CORE_RELEASE, release, .cluster = "elcap", .job = job, .by_plugin = true);
 }
 
+static void looks_at(struct driver *d, uint64_t number)
+{
+    driver_step(d, (struct core_event){.kind = CORE_ALIVE, .u.alive = number});
+}
+
 static void join(struct driver *d, uint16_t vni)
 {
     DRIVER_ASK(d, CORE_JOIN, join, .number = 1, .step = "0", .vni = vni, .body = BODY);
@@ -107,6 +112,46 @@ static void plugin__without_addresses_has_a_token_all_the_same(void **state)
     delete (d, "7");
     assert_int_equal(driver_answered(d), ANSWER_ALREADY_GONE);
     assert_null(driver_job(d, "7"));
+}
+
+/* Nobody says how many addresses a job gets: neither the site nor Slurm. Nor does a start refuse
+ * such a reservation. */
+static void plugin__without_a_size_has_a_token_all_the_same(void **state)
+{
+    struct driver *d = *state;
+    d->config.addresses_per_job = d->config.min_nodes = 0;
+    driver_configure(d);
+    ask(d, "7", 0);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(secret_expose(driver_job(d, "7")->key), KEY);
+    join(d, 40);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    const struct record saved = {.kind = RECORD_RESERVATION,
+                                 .u.reservation = reservation_record(driver_job(d, "7"))};
+    struct core *next = core_create(&d->config);
+    assert_int_equal(core_load(next, &saved, NULL), 0);
+    core_destroy(next);
+}
+
+/* F20: a job that starts again under its id, its DELETE lost, only looks at what it has: lists of
+ * jobs that were made before it started do not end it, those after it do. */
+static void plugin__that_looks_shows_that_its_job_runs(void **state)
+{
+    struct driver *d = *state;
+    ask(d, "7", 16);
+    for (int looked = 1; looked >= 0; looked--) {
+        const int64_t pause_ms = d->config.sync_grace_ms + 1;
+        driver_tick(d, pause_ms);
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
+        driver_tick(d, pause_ms);
+        if (looked)
+            looks_at(d, 1);
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
+        assert_int_equal(driver_job(d, "7")->state == JOB_ACTIVE, looked);
+    }
+    looks_at(d, 1); /* of one that is over */
+    looks_at(d, 99);
 }
 
 /* F23: without a link, too. */
@@ -244,8 +289,10 @@ static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
 UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_gets_here),
           T(plugin__may_be_refused_more_than_a_job_gets_here),
           T(plugin__without_addresses_has_a_token_all_the_same),
-          T(plugin__starts_while_the_link_is_down), T(plugin__gets_the_same_again),
-          T(plugin__and_hooks_do_not_share_a_job), T(plugin__deletes_what_was_never_there),
+          T(plugin__without_a_size_has_a_token_all_the_same),
+          T(plugin__that_looks_shows_that_its_job_runs), T(plugin__starts_while_the_link_is_down),
+          T(plugin__gets_the_same_again), T(plugin__and_hooks_do_not_share_a_job),
+          T(plugin__deletes_what_was_never_there),
           T(plugin__makes_no_tree_with_the_vni_of_another_job),
           T(plugin__environment_has_what_its_tasks_have),
           T(plugin__deletes_what_was_found_under_the_name),

@@ -192,10 +192,10 @@ static void schema__newer_is_refused_and_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
-    execute(fixture, "PRAGMA user_version=11");
+    execute(fixture, "PRAGMA user_version=12");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 11, this one knows 10): install that");
-    execute(fixture, "PRAGMA user_version=10");
+                   "was written by a newer mcastd (schema 12, this one knows 11): install that");
+    execute(fixture, "PRAGMA user_version=11");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
@@ -351,7 +351,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE reservation SET number=4611686018427387904", "ledger 1: last_number is out"},
         {"UPDATE reservation SET number=-4", "reservation -4: number is out of range"},
         {"UPDATE event SET kind=0", "event 3: kind is out of range"},
-        {"UPDATE event SET kind=14", "kind is out of range"},
+        {"UPDATE event SET kind=17", "kind is out of range"},
         {"UPDATE event SET number=-1", "event 3: number is"},
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
         {"UPDATE event SET cluster=NULL", "cluster is missing"},
