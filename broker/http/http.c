@@ -92,6 +92,7 @@ static void change_apply(struct http *http, struct http_change *change)
                               .plugin_logins = http->plugin_logins,
                               .tls = http->tls,
                               .launch_keys = http->launch_keys};
+    pluginlogins_follow(change->plugin_logins, http->plugin_logins);
     http->config = change->config;
     http->rights = change->rights;
     http->plugin_logins = change->plugin_logins;

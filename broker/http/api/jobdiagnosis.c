@@ -326,12 +326,15 @@ static void check_plugin(const struct diagnosis_facts *facts, uint32_t index)
     const int64_t ago = facts->now_ms - since;
     if (!use)
         return;
-    if (use->asked_ms == 0 || ago > PLUGIN_SILENT_MS)
+    if (ago > PLUGIN_SILENT_MS)
         finding(facts, WARNING, "plugin",
                 "on slurmctld's host: mcastctl check slurm; its log, with DebugFlags=Switch",
-                "the Slurm of cluster \"%s\" has not asked for %s: slurmctld does every 30 s, "
-                "when fm_url is this broker's address",
-                name, DURATION(ago));
+                "the Slurm of cluster \"%s\" has %s for %s: slurmctld asks every 30 s, when fm_url "
+                "is this broker's address",
+                name, use->asked_ms == 0 ? "never asked, and the broker was there" : "not asked",
+                DURATION(ago));
+    else if (use->asked_ms == 0)
+        finding(facts, OK, "plugin", NULL, "the Slurm of cluster \"%s\" has not asked yet", name);
     else
         finding(facts, OK, "plugin", NULL, "the Slurm of cluster \"%s\" asked %s ago", name,
                 DURATION(ago));

@@ -195,7 +195,10 @@ static int find_plugin(struct call *call, const char *authorization)
     call->identity = *peer_identity(call->peer); /* a login is judged again, too */
     if (peer_fault(call->peer))
         return refuse_certificate(call);
-    if (!authorization || rights_only_cluster(call->http->rights, &call->identity))
+    const char *proved = rights_only_cluster(call->http->rights, &call->identity);
+    if (proved && call->phase == CALL_READING && pluginlogins_use(logins, proved))
+        pluginlogins_used(logins, proved, false, now_ms);
+    if (!authorization || proved)
         return 0;
     if (authorization_read(authorization, &shown, &call->problem) < 0)
         return -1;

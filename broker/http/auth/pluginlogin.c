@@ -230,6 +230,15 @@ void pluginlogins_used(struct pluginlogins *logins, const char *cluster, bool fo
     login->use.former_ms = now_ms;
 }
 
+void pluginlogins_follow(struct pluginlogins *logins, const struct pluginlogins *old)
+{
+    for (size_t i = 0; old && i < logins->count; i++) {
+        const struct plugin_use *use = pluginlogins_use(old, logins->logins[i].cluster);
+        if (use)
+            logins->logins[i].use.asked_ms = use->asked_ms;
+    }
+}
+
 const struct plugin_use *pluginlogins_use(const struct pluginlogins *logins, const char *cluster)
 {
     const struct login *login = login_of((struct pluginlogins *)(uintptr_t)logins, cluster);

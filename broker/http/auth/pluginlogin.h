@@ -38,10 +38,10 @@ enum { PLUGIN_TOKEN_MS = 3600 * 1000 };
 struct secret pluginlogins_issue(struct pluginlogins *logins, const char *cluster, int64_t now_ms,
                                  struct error *err);
 
-/* What was asked with a cluster's login since it was read. */
+/* What was asked with a cluster's login; of a former one, since it was read. */
 struct plugin_use {
     bool former_accepted; /* a former one is there */
-    int64_t asked_ms;     /* the last request; 0: none */
+    int64_t asked_ms;     /* the last request since the start; 0: none */
     uint64_t former_count;
     int64_t former_ms; /* the last one with the former login */
 };
@@ -49,5 +49,7 @@ struct plugin_use {
 /* A request came with the login of this cluster; the first with a former one is logged. */
 void pluginlogins_used(struct pluginlogins *logins, const char *cluster, bool former,
                        int64_t now_ms);
+/* What is read anew goes on with when its clusters asked last. old: NULL: nothing. */
+void pluginlogins_follow(struct pluginlogins *logins, const struct pluginlogins *old);
 /* NULL: the cluster has no login. */
 const struct plugin_use *pluginlogins_use(const struct pluginlogins *logins, const char *cluster);

@@ -150,7 +150,10 @@ static void diagnosis__of_slurms_plugin(void **state)
     CASE(OK, "plugin", "\"tuo\" asked 20 seconds ago", p.plugins[1] = &p.use;
          p.use.asked_ms = NOW - 20000; p.clusters[1].synced_ms = 0;
          p.clusters[1].use.jobs_active = 1);
-    CASE(WARNING, "plugin", "has not asked for 10 days", p.plugins[1] = &p.use);
+    CASE(WARNING, "plugin", "has never asked, and the broker was there for 10 days",
+         p.plugins[1] = &p.use);
+    CASE(OK, "plugin", "has not asked yet", p.plugins[1] = &p.use;
+         p.counters.started_ms = NOW - 60000);
     CASE(WARNING, "plugin", "has not asked for 6 minutes", p.plugins[1] = &p.use;
          p.use.asked_ms = NOW - 6 * 60000);
     CASE(WARNING, "former-login", "has shown its former login 3 times", p.plugins[1] = &p.use;

@@ -134,6 +134,12 @@ static void former__login_is_taken_and_counted(void **state)
     assert_true(use->former_ms == 6 && use->asked_ms == 7);
     assert_true(pluginlogins_use(logins, "c1")->asked_ms == 0);
     assert_null(pluginlogins_use(logins, "c2"));
+    struct pluginlogins *next = read_it(site); /* by a reload */
+    assert_non_null(next);
+    pluginlogins_follow(next, logins);
+    use = pluginlogins_use(next, "c0");
+    assert_true(use->asked_ms == 7 && use->former_count == 0);
+    pluginlogins_destroy(next);
     pluginlogins_destroy(logins);
 }
 
