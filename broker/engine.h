@@ -4,6 +4,7 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
+#include "broker/inventory.h"
 #include "broker/keyring.h"
 #include "broker/leadership.h"
 #include "broker/turn.h"
@@ -93,6 +94,8 @@ const char *engine_storage_fault(const struct engine *engine);
 const struct core *engine_core(const struct engine *engine);
 /* NULL: this broker is alone. */
 struct leadership *engine_leadership(const struct engine *engine);
+/* What the fabric consists of; valid until the loop turns. All zero before it leads. */
+struct inventory engine_inventory(const struct engine *engine, struct inventory_facts *facts);
 int64_t engine_now_ms(const struct engine *engine);
 
 /* Measures the turns of the loop: for long parts of one, and for signals. */

@@ -5,6 +5,7 @@
 #include "core/config.h"
 #include "core/effect.h"
 #include "core/fabric/fmcall.h"
+#include "core/inventory/fabricmap.h"
 #include "core/reservation/nodeset.h"
 #include "core/reservation/record.h"
 
@@ -61,6 +62,7 @@ enum core_event_kind {
     CORE_STEPS,        /* u.steps; answered once */
     CORE_JOIN,         /* u.join; answered once */
     CORE_LEAVE,        /* u.leave; answered once */
+    CORE_FABRIC,       /* u.fabric: switches, cables or ports have changed (P5) */
     CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -176,6 +178,12 @@ struct core_event {
             const char *const *scopes;
             size_t scope_count;
         } leave;
+        struct {
+            const struct fabricmap *map; /* as it is now */
+            const struct fabric_change *changes;
+            size_t count;
+            const struct fabric_sum *sum; /* what is not among the changes */
+        } fabric;
         const struct core_config *config;
     } u;
 };

@@ -205,7 +205,13 @@ struct facts_record {
     X(FENCED, "fenced", 0)                                                                         \
     X(ALARM, "alarm",                                                                              \
       0) /* something that an administrator has to see to (core/reconcile/alarm.h) */              \
-    X(ALARM_OVER, "alarm-over", 0)
+    X(ALARM_OVER, "alarm-over", 0)                                                                 \
+    X(SWITCH_DOWN, "switch-down", 0) /* of the fabric (core/inventory/), as these (P5) */          \
+    X(SWITCH_UP, "switch-up", 0)                                                                   \
+    X(CABLE_DOWN, "cable-down", 0)                                                                 \
+    X(CABLE_UP, "cable-up", 0)                                                                     \
+    X(PORT_CHANGED, "port-changed", 0)                                                             \
+    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */
 
 enum event_kind {
     EVENT_NONE = 0,
