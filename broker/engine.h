@@ -4,7 +4,7 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
-#include "broker/inventory.h"
+#include "broker/inventory/inventory.h"
 #include "broker/keyring.h"
 #include "broker/leadership.h"
 #include "broker/turn.h"

@@ -8,7 +8,8 @@ static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
 static const char *const list_query[] = {"cluster", "node",  "state", "uid",
                                          "silent",  "limit", "after", NULL};
-static const char *const events_query[] = {"after", "follow", NULL};
+static const char *const events_query[] = {"after", "follow", "kind", NULL};
+static const char *const nodes_query[] = {"cluster", "limit", "after", NULL};
 
 #define PLUGIN_PATH "/fabric/collectives/jobs"
 #define JOB_PATH "/v1/clusters/{}/jobs/{}"
@@ -28,6 +29,10 @@ const struct route routes[ROUTES] = {
      .body_max = BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,
      .query = steps_query},
+    {METHOD_GET, NEED_PEER, JOB_PATH "/topology", .handle = topology_handle},
+    {METHOD_GET, NEED_MANAGER, "/v1/fabric", .handle = fabric_handle},
+    {METHOD_GET, NEED_MANAGER, "/v1/nodes", .handle = fabric_nodes_handle, .query = nodes_query},
+    {METHOD_GET, NEED_MANAGER, "/v1/nodes/{}", .handle = fabric_node_handle},
     {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle},
     {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
      .render = cleanup_render, .query = cleanup_query, .changes = true},

@@ -26,7 +26,9 @@ static const char *describe(struct core *core, const struct fabricmap *map,
         const struct fabric_switch *s = fabricmap_switch(map, dfa_place(change->low));
         assert(s);
         fabric_switch_format(low, s->place);
-        return core_text(core, "switch %s (%s) is %s", low, s->name, state);
+        const bool named = strcmp(low, s->name) != 0;
+        return core_text(core, "switch %s%s%s%s is %s", low, named ? " (" : "",
+                         named ? s->name : "", named ? ")" : "", state);
     }
     fabric_port_format(low, change->low);
     if (change->kind == FABRIC_PORT_CHANGED)

@@ -51,7 +51,7 @@ static void compare_switches(const struct fabricmap *old, const struct fabricmap
     }
 }
 
-/* The switch at one of its ends is down or up itself, which tells it all. */
+/* The switch at one of its ends went down, or came up, with it, which tells it all. */
 static bool told(const struct fabricmap *old, const struct fabricmap *now,
                  const struct fabric_cable *cable)
 {
@@ -60,7 +60,8 @@ static bool told(const struct fabricmap *old, const struct fabricmap *now,
     for (int i = 0; i < 2; i++) {
         const struct fabric_switch *before = fabricmap_switch(old, dfa_place(ends[i]));
         const struct fabric_switch *after = fabricmap_switch(now, dfa_place(ends[i]));
-        if (!before || !after || turned(before->state, after->state))
+        if (!before || !after ||
+            (turned(before->state, after->state) && !turned(after->state, cable->state)))
             return true;
     }
     return false;
@@ -95,9 +96,9 @@ static void compare_ports(const struct fabric_switch *before, const struct fabri
     assert(before->place == after->place);
     list->sum->ports_new += bits(after->ports & ~before->ports);
     list->sum->ports_gone += bits(before->ports & ~after->ports);
-    uint64_t changed = turned(before->state, after->state)
-                           ? 0
-                           : (before->down ^ after->down) & before->edge & after->edge;
+    uint64_t changed = (before->down ^ after->down) & before->edge & after->edge;
+    if (turned(before->state, after->state)) /* what went down, or came up, with the switch */
+        changed &= after->state == FABRIC_DOWN ? ~after->down : after->down;
     for (; changed != 0; changed &= changed - 1) {
         const unsigned port = (unsigned)__builtin_ctzll(changed);
         const int state = (after->down >> port & 1) != 0 ? FABRIC_DOWN : FABRIC_UP;

@@ -148,7 +148,8 @@ struct fabric_sum {
 };
 bool fabric_sum_empty(const struct fabric_sum *sum);
 
-/* Lists at most max changes, switches first; the rest is summed. Ports of a switch that has come or
- * gone, or is down or up itself, are not listed. Returns how many are listed. */
+/* Lists at most max changes, switches first; the rest is summed. Ports and
+ * cables of a switch that has come or gone, or went down or came up with them, are not listed.
+ * Returns how many are listed. */
 size_t fabricmap_diff(const struct fabricmap *old, const struct fabricmap *now,
                       struct fabric_change *out, size_t max, struct fabric_sum *sum);

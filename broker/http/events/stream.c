@@ -30,6 +30,7 @@ struct stream {
     struct call *call;
     LIST_ENTRY(stream) link;
     uint64_t after;
+    uint64_t kinds;    /* bit i: enum event_kind i is wanted */
     uint64_t seen_seq; /* the newest durable event when it last took something */
     bool tell_gap, follow, waiting;
     struct writer out;
@@ -174,7 +175,8 @@ static bool render_some(struct stream *stream)
             core_event_at(engine_core(http->engine), stream->after + 1);
         if (!event)
             return false;
-        if (permit_event(http->rights, &stream->call->identity, event))
+        if ((stream->kinds >> event->kind & 1) != 0 &&
+            permit_event(http->rights, &stream->call->identity, event))
             write_event(&stream->out, event);
         stream->after++;
     }
@@ -251,19 +253,42 @@ static int read_position(struct call *call, uint64_t *after, bool *given)
                        field, *after, last, last);
 }
 
+/* "switch-down,switch-up": those alone. */
+static int read_kinds(struct call *call, uint64_t *kinds)
+{
+    static_assert(EVENT_KIND_COUNT <= 64, "a bit for each");
+    const char *text = target_query(&call->target, "kind");
+    *kinds = text ? 0 : UINT64_MAX;
+    while (text) {
+        const size_t length = strcspn(text, ",");
+        int kind = EVENT_NONE + 1;
+        while (kind < EVENT_KIND_COUNT && (strncmp(text, event_kind_word(kind), length) != 0 ||
+                                           event_kind_word(kind)[length] != '\0'))
+            kind++;
+        if (kind == EVENT_KIND_COUNT)
+            return problem_set(&call->problem, 422, "invalid", "kind",
+                               "%.*s is no kind of event; several are separated by commas",
+                               (int)(length < 40 ? length : 40), text);
+        *kinds |= UINT64_C(1) << kind;
+        text = text[length] == ',' ? text + length + 1 : NULL;
+    }
+    return 0;
+}
+
 int events_handle(struct call *call)
 {
     static const char type[] = "text/event-stream";
-    uint64_t after;
+    uint64_t after, kinds;
     bool given;
     const char *follow = target_query(&call->target, "follow");
-    if (read_position(call, &after, &given) < 0)
+    if (read_position(call, &after, &given) < 0 || read_kinds(call, &kinds) < 0)
         return -1;
     if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0)
         return problem_set(
             &call->problem, 422, "invalid", "follow",
             "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
     call->stream = stream_create(call, after, given, !follow || *follow == '1');
+    call->stream->kinds = kinds;
     /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
      */
     if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0)

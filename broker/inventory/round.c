@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "broker/inventory.h"
+#include "broker/inventory/reader.h"
 
 #include "base/memory.h"
-#include "broker/config/settings.h"
 #include "broker/log/log.h"
-#include "fmapi/fmapi.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -12,104 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/queue.h>
 #include <time.h>
-
-enum {
-    TICK_MS = 500,
-    PARALLEL = 4,      /* requests at once */
-    BATCH = 64,        /* documents that are decoded in one go */
-    PAGE_LINKS = 500,  /* asked for in one page */
-    PAGES_MAX = 16384, /* of one list */
-    READ_BYTES_MAX = 1 << 28,
-    READ_MS_MAX = 15 * 60 * 1000,
-    PATIENCE_MS = 30000, /* for one request: nothing waits for it */
-    YIELD_MS = 20,       /* while calls for jobs wait, */
-    YIELDS_MAX = 50,     /* and so often at most */
-    SELDOM = 10,         /* polls between tries in vain, or of lists without versions */
-    CHANGES_MAX = 64,    /* told one by one */
-    LINK_SIZE = DOCUMENTS_LINK_MAX + 64,
-};
-
-/* A body that waits to be decoded. */
-struct body {
-    char *link; /* of a single document; NULL: a page */
-    char *data;
-    size_t length;
-};
-
-/* One kind of documents, as it was last read whole. */
-struct kept {
-    struct documents_stamp stamp;
-    bool whole;
-};
-
-/* What was asked for with a request. */
-struct asked {
-    LIST_ENTRY(asked) entry;
-    struct inventory_reader *reader;
-    uint64_t begun_ns; /* of its round */
-    char *link;        /* of a single document; else NULL */
-};
-
-enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP };
-
-/* One round: from the first request until the map is in force, or was given up. */
-struct round {
-    enum documents_kind kind; /* that is being read */
-    bool stamping;            /* only whether it has changed is asked */
-    bool plain;               /* a list without documents was asked for */
-    bool fresh[DOCUMENTS_KINDS];
-    struct kept kept[DOCUMENTS_KINDS];
-    size_t pages, links, first_links; /* of the first page */
-    char *next;                       /* page to be asked for; NULL: none */
-    char **bare;                      /* links whose documents are to be asked for one by one */
-    size_t bare_count, bare_next, bare_capacity;
-    unsigned yields;
-    uint64_t begun_ns, bytes, worker_ns;
-    struct documents read;
-};
-
-struct inventory_reader {
-    uv_loop_t *loop;
-    struct inventory_hooks hooks;
-    const struct config *config;
-    struct fmapi *api; /* NULL: none yet; of its own, so that no job waits for its connections */
-    char *url;         /* that it was made for */
-    bool renew;        /* the options have changed since */
-    unsigned closing_apis; /* of before */
-    uv_timer_t timer;
-    uint64_t due_ms; /* by the loop's clock */
-    LIST_HEAD(asked_list, asked) asked;
-    unsigned in_flight; /* of these */
-    bool active;
-    struct round round;
-
-    uv_work_t work; /* one at a time; meanwhile the thread alone has what is below: */
-    bool working;
-    enum work what;
-    struct body bodies[BATCH];
-    size_t body_count;
-    struct documents_page page;
-    struct fabricmap *made;
-    struct fabric_change changes[CHANGES_MAX];
-    size_t change_count;
-    struct fabric_sum sum;
-    struct error fault;
-
-    struct fabricmap *map; /* in force; NULL: none */
-    struct documents documents;
-    struct kept kept[DOCUMENTS_KINDS];
-    bool shrunk; /* the last round would have taken away most of it */
-    struct inventory_facts facts;
-    char error[ERROR_TEXT_SIZE];
-
-    unsigned open; /* parts that have yet to close; 0: alive */
-    void (*closed)(void *arg);
-    void *closed_arg;
-};
-
-static void go_on(struct inventory_reader *reader);
 
 static int64_t unix_ms(void)
 {
@@ -129,7 +30,7 @@ static void drop_bodies(struct inventory_reader *reader)
     reader->body_count = 0;
 }
 
-static void end_round(struct inventory_reader *reader, int64_t polls)
+void round_end(struct inventory_reader *reader, int64_t polls)
 {
     struct round *round = &reader->round;
     assert(!reader->working);
@@ -159,7 +60,7 @@ __attribute__((format(printf, 3, 4))) static void give_up(struct inventory_reade
         log_line(LOG_WARNING, "inventory: %s (jobs do not depend on it%s)", words,
                  reader->map ? "; what was read before stays" : "");
     (void)snprintf(reader->error, sizeof reader->error, "%s", words);
-    end_round(reader, polls);
+    round_end(reader, polls);
 }
 
 static bool versioned(const struct inventory_reader *reader)
@@ -178,7 +79,7 @@ static void succeed(struct inventory_reader *reader)
     reader->shrunk = false;
     reader->facts.reads_done++;
     reader->facts.checked_ms = unix_ms();
-    end_round(reader, versioned(reader) ? 1 : SELDOM);
+    round_end(reader, versioned(reader) ? 1 : SELDOM);
 }
 
 /* ---- the worker ---- */
@@ -272,7 +173,7 @@ static void end_kind(struct inventory_reader *reader)
     round->fresh[round->kind] = true;
     round->kept[round->kind].whole = true;
     next_kind(reader);
-    go_on(reader);
+    round_go_on(reader);
 }
 
 static void take_page(struct inventory_reader *reader)
@@ -297,7 +198,7 @@ static void take_page(struct inventory_reader *reader)
         give_up(reader, SELDOM, "%s: more links or pages than any fabric has",
                 documents_path(round->kind));
     else
-        go_on(reader);
+        round_go_on(reader);
 }
 
 /* Most of it is gone at once: rather half an answer than half a machine. It counts when the next
@@ -377,8 +278,6 @@ static void take_map(struct inventory_reader *reader)
     succeed(reader);
 }
 
-static void close_part(struct inventory_reader *reader);
-
 static void on_worked(uv_work_t *work, int status)
 {
     struct inventory_reader *reader = work->data;
@@ -386,7 +285,7 @@ static void on_worked(uv_work_t *work, int status)
     reader->working = false;
     drop_bodies(reader);
     if (reader->open > 0) {
-        close_part(reader);
+        reader_part_closed(reader);
         return;
     }
     if (reader->fault.code != 0 && reader->what == WORK_MAP) {
@@ -396,11 +295,11 @@ static void on_worked(uv_work_t *work, int status)
         give_up(reader, 1, "%s: %s", documents_path(reader->round.kind), reader->fault.text);
     } else if (reader->what == WORK_STAMP) {
         take_stamp(reader);
-        go_on(reader);
+        round_go_on(reader);
     } else if (reader->what == WORK_PAGE) {
         take_page(reader);
     } else if (reader->what == WORK_SINGLES) {
-        go_on(reader);
+        round_go_on(reader);
     } else {
         take_map(reader);
     }
@@ -416,10 +315,10 @@ static void refuse(struct inventory_reader *reader, const struct fmapi_body *bod
     if (!round->plain && !round->stamping && (body->status == 400 || body->too_long) &&
         round->pages == 0) {
         round->plain = true; /* it may not know the query */
-        go_on(reader);
+        round_go_on(reader);
     } else if (round->kind == DOCUMENTS_PARTITIONS && not_there && reader->what != WORK_SINGLES) {
         next_kind(reader);
-        go_on(reader);
+        round_go_on(reader);
     } else {
         give_up(reader, not_there ? SELDOM : 1, "%s cannot be read: %s",
                 documents_path(round->kind), body->words);
@@ -440,10 +339,10 @@ static void take_body(struct inventory_reader *reader, char **link, const struct
     else if (!kept->link)
         start_work(reader, round->stamping ? WORK_STAMP : WORK_PAGE);
     else
-        go_on(reader);
+        round_go_on(reader);
 }
 
-static void free_asked(struct asked *asked)
+void round_forget(struct asked *asked)
 {
     LIST_REMOVE(asked, entry);
     asked->reader->in_flight--;
@@ -458,7 +357,7 @@ static void on_body(void *arg, const struct fmapi_body *body)
     const bool current = reader->active && asked->begun_ns == reader->round.begun_ns;
     char *link = asked->link;
     asked->link = NULL;
-    free_asked(asked);
+    round_forget(asked);
     if (current) {
         if (body->outcome == FM_OK)
             take_body(reader, &link, body);
@@ -479,7 +378,7 @@ static void ask(struct inventory_reader *reader, const char *link, bool single)
     reader->round.yields = 0;
     if (fmapi_read(reader->api, link, on_body, asked))
         return;
-    free_asked(asked);
+    round_forget(asked);
     give_up(reader, SELDOM, "%s: a link leads away from the fabric manager",
             documents_path(reader->round.kind));
 }
@@ -522,10 +421,8 @@ static bool yields(struct inventory_reader *reader)
     return true;
 }
 
-static void on_timer(uv_timer_t *timer);
-
 /* Whatever comes next in this round. */
-static void go_on(struct inventory_reader *reader)
+void round_go_on(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
     if (!reader->active || reader->working)
@@ -536,7 +433,7 @@ static void go_on(struct inventory_reader *reader)
     } else if (listed && round->bare_next < round->bare_count &&
                reader->body_count + reader->in_flight < BATCH) {
         if (yields(reader))
-            (void)uv_timer_start(&reader->timer, on_timer, YIELD_MS, TICK_MS);
+            (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
         else
             ask_singles(reader);
     } else if (reader->in_flight > 0) {
@@ -556,155 +453,8 @@ static void go_on(struct inventory_reader *reader)
     } else if (listed) {
         end_kind(reader);
     } else if (yields(reader)) {
-        (void)uv_timer_start(&reader->timer, on_timer, YIELD_MS, TICK_MS);
+        (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
     } else {
         ask_list(reader);
     }
-}
-
-/* ---- rounds begin ---- */
-
-static void on_api_closed(void *arg)
-{
-    close_part(arg);
-}
-
-static void drop_api(struct inventory_reader *reader)
-{
-    if (reader->api)
-        fmapi_destroy(reader->api, on_api_closed, reader);
-    reader->api = NULL;
-    free(reader->url);
-    reader->url = NULL;
-    for (struct asked *asked; (asked = LIST_FIRST(&reader->asked));)
-        free_asked(asked); /* destroyed, it does not answer */
-}
-
-/* False: there is no way to the fabric manager now. */
-static bool open_api(struct inventory_reader *reader)
-{
-    struct fmapi_options options;
-    struct error err = {0};
-    const char *url = reader->hooks.url(reader->hooks.arg);
-    if (!url || !settings_fabric(reader->config, &options))
-        return false;
-    if (reader->api && !reader->renew && strcmp(reader->url, url) == 0)
-        return true;
-    if (reader->api) {
-        reader->closing_apis++;
-        drop_api(reader);
-    }
-    memset(options.urls, 0, sizeof options.urls);
-    options.urls[0] = url;
-    options.parallel = PARALLEL;
-    options.timeout_ms = PATIENCE_MS;
-    options.may_send = reader->hooks.may_send;
-    options.may_send_arg = reader->hooks.arg;
-    reader->api = fmapi_create(reader->loop, &options, &err);
-    if (!reader->api)
-        return false;
-    reader->url = memory_text(url);
-    reader->renew = false;
-    return true;
-}
-
-static void on_timer(uv_timer_t *timer)
-{
-    struct inventory_reader *reader = timer->data;
-    if (reader->active) {
-        go_on(reader);
-        return;
-    }
-    if (reader->config->inventory_source != CONFIG_INVENTORY_FM || reader->in_flight > 0 ||
-        uv_now(reader->loop) < reader->due_ms || !open_api(reader))
-        return;
-    reader->active = true;
-    reader->round.begun_ns = uv_hrtime();
-    reader->round.stamping = reader->kept[0].whole;
-    go_on(reader);
-}
-
-/* ---- life ---- */
-
-struct inventory_reader *inventory_create(uv_loop_t *loop, const struct inventory_hooks *hooks,
-                                          const struct config *config)
-{
-    struct inventory_reader *reader = memory_zeroed(sizeof *reader);
-    reader->loop = loop;
-    reader->hooks = *hooks;
-    reader->config = config;
-    (void)uv_timer_init(loop, &reader->timer);
-    reader->timer.data = reader;
-    (void)uv_timer_start(&reader->timer, on_timer, TICK_MS, TICK_MS);
-    return reader;
-}
-
-void inventory_configure(struct inventory_reader *reader, const struct config *config, bool keep)
-{
-    reader->config = config;
-    reader->renew |= !keep;
-    reader->due_ms = 0;
-    if (config->inventory_source != CONFIG_INVENTORY_FM && reader->active && !reader->working)
-        end_round(reader, 0);
-}
-
-static void close_part(struct inventory_reader *reader)
-{
-    if (reader->closing_apis > 0 && reader->open == 0) {
-        reader->closing_apis--;
-        return;
-    }
-    assert(reader->open > 0);
-    if (--reader->open > 0)
-        return;
-    void (*closed)(void *) = reader->closed;
-    void *arg = reader->closed_arg;
-    reader->active = true;
-    end_round(reader, 0);
-    fabricmap_destroy(reader->made);
-    fabricmap_destroy(reader->map);
-    documents_release(&reader->documents);
-    free(reader);
-    closed(arg);
-}
-
-static void on_timer_closed(uv_handle_t *handle)
-{
-    close_part(handle->data);
-}
-
-void inventory_destroy(struct inventory_reader *reader, void (*closed)(void *arg), void *arg)
-{
-    reader->closed = closed;
-    reader->closed_arg = arg;
-    reader->open = 1u + (reader->api != NULL) + reader->working + reader->closing_apis;
-    drop_api(reader);
-    uv_close((uv_handle_t *)&reader->timer, on_timer_closed);
-}
-
-/* ---- looking ---- */
-
-void inventory_facts(const struct inventory_reader *reader, struct inventory_facts *out)
-{
-    const struct fabric_read *fabric = &reader->documents.fabric;
-    *out = reader->facts;
-    out->reads =
-        reader->config->inventory_source == CONFIG_INVENTORY_FM && reader->config->core.fm_present;
-    out->error = reader->error;
-    out->memory = (reader->map ? fabricmap_bytes(reader->map) : 0) +
-                  fabric->switches.capacity * sizeof *fabric->switches.all +
-                  fabric->ports.capacity * sizeof *fabric->ports.all +
-                  fabric->cables.capacity * sizeof *fabric->cables.all +
-                  reader->documents.partitions.capacity * sizeof(struct documents_partition);
-}
-
-struct inventory inventory_now(const struct inventory_reader *reader)
-{
-    const bool fm = reader->config->inventory_source == CONFIG_INVENTORY_FM;
-    return (struct inventory){.map = fm ? reader->map : NULL, .file = reader->config->nicbook};
-}
-
-const struct documents_partitions *inventory_partitions(const struct inventory_reader *reader)
-{
-    return reader->kept[DOCUMENTS_PARTITIONS].whole ? &reader->documents.partitions : NULL;
 }
