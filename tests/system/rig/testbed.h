@@ -20,8 +20,10 @@ struct testbed_options {
     struct network *network;      /* mock-fm is at its host fm_host; NULL: at 127.0.0.1 */
     unsigned fm_host;
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
-    const char *users;                              /* of cluster elcap; NULL: root */
-    const char *clusters; /* further sections, beside that of elcap; or NULL */
+    const char *inventory; /* lines of this section; NULL: it is off, so that the fabric manager is
+                              asked for jobs only */
+    const char *users;     /* of cluster elcap; NULL: root */
+    const char *clusters;  /* further sections, beside that of elcap; or NULL */
 };
 
 struct testbed;
