@@ -585,4 +585,7 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);
     if (engine->fabric)
         fabric_transport(engine->fabric, &out->fabric);
+    const struct inventory inventory = engine_inventory(engine, &out->inventory);
+    if (inventory.map)
+        out->fabric_parts = *fabricmap_counts(inventory.map);
 }

@@ -113,6 +113,8 @@ struct engine_counters {
     const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
     const struct fabric_counters *fm;
     struct fmapi_counters fabric;
+    struct inventory_facts inventory;
+    struct fabric_counts fabric_parts;  /* as the inventory has them; all 0 without one */
     const struct histogram *loop_stall; /* turns of the loop without their wait */
     int64_t loop_stall_us_peak;         /* the longest of the last five minutes */
     int64_t loop_cpu_us_peak;           /* of them the most CPU time */

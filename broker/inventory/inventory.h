@@ -48,7 +48,8 @@ struct inventory_facts {
     uint64_t bytes;     /* of the lists and documents that were read */
     uint64_t reads_done, reads_failed, documents; /* since the start */
     const char *error;                            /* why the last try was in vain; "": it was not */
-    size_t memory;                                /* bytes of the map and what it was made of */
+    int64_t old_after_ms; /* since checked_ms; then something is wrong with it */
+    uint64_t memory;      /* bytes of the map and what it was made of */
 };
 void inventory_facts(const struct inventory_reader *reader, struct inventory_facts *out);
 

@@ -137,6 +137,7 @@ void inventory_facts(const struct inventory_reader *reader, struct inventory_fac
     out->reads =
         reader->config->inventory_source == CONFIG_INVENTORY_FM && reader->config->core.fm_present;
     out->error = reader->error;
+    out->old_after_ms = 3 * SELDOM * reader->config->inventory_poll_ms;
     out->memory = (reader->map ? fabricmap_bytes(reader->map) : 0) +
                   fabric->switches.capacity * sizeof *fabric->switches.all +
                   fabric->ports.capacity * sizeof *fabric->ports.all +

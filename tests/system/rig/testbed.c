@@ -313,6 +313,11 @@ struct process *testbed_broker(const struct testbed *testbed)
     return testbed->broker;
 }
 
+int testbed_fm_pid(const struct testbed *testbed)
+{
+    return (int)process_pid(testbed->fm);
+}
+
 bool testbed_fm_runs(const struct testbed *testbed)
 {
     return testbed->fm;

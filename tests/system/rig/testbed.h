@@ -54,6 +54,7 @@ const char *testbed_folder(const struct testbed *testbed); /* its configuration,
 const char *testbed_socket(const struct testbed *testbed); /* of the broker */
 struct process *testbed_broker(const struct testbed *testbed); /* NULL: does not run */
 const char *testbed_fm_url(const struct testbed *testbed);     /* once it was started */
+int testbed_fm_pid(const struct testbed *testbed);             /* of mock-fm, while it runs */
 bool testbed_fm_runs(const struct testbed *testbed);
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */
