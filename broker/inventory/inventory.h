@@ -43,8 +43,8 @@ struct inventory_facts {
     uint64_t version;   /* of the map: 1 is the first since the start; 0: there is none */
     int64_t changed_ms; /* Unix; when that map was read; 0: never */
     int64_t checked_ms; /* when it was last known to be as it is there; 0: never */
-    int64_t took_ms;    /* to read it, and */
-    int64_t worker_ms;  /* of that to decode, compare and index */
+    int64_t took_us;    /* to read it, and */
+    int64_t worker_us;  /* processor time of a worker to decode and index */
     uint64_t bytes;     /* of the lists and documents that were read */
     uint64_t reads_done, reads_failed, documents; /* since the start */
     const char *error;                            /* why the last try was in vain; "": it was not */

@@ -19,7 +19,7 @@ const char *inventory_contradiction_word(unsigned bit)
 }
 
 /* What the fabric manager says of it, and what counts then. */
-static void judge(const struct inventory *inventory, const char *node, struct inventory_nic *nic)
+static void judge(const struct inventory *inventory, struct inventory_nic *nic)
 {
     const int told = nic->nic.link;
     assert(told <= FABRIC_DOWN);
@@ -31,7 +31,7 @@ static void judge(const struct inventory *inventory, const char *node, struct in
         nic->contradictions |= NIC_NO_PORT;
     if (nic->port > FABRIC_UNKNOWN && told != FABRIC_UNKNOWN && told != nic->port)
         nic->contradictions |= NIC_STATE_DIFFERS;
-    if (nic->source == SOURCE_FILE && nicbook_other(inventory->file, nic->nic.address, node))
+    if (nic->source == SOURCE_FILE && nic->nic.shared)
         nic->contradictions |= NIC_SHARED;
 }
 
@@ -68,7 +68,7 @@ bool inventory_node(const struct inventory *inventory, const char *name, struct 
         const unsigned right = j < files ? file->nics[j].device : UINT32_MAX;
         out->nics[out->count] =
             merged(left <= right ? &reported[i] : NULL, right <= left ? &file->nics[j] : NULL, out);
-        judge(inventory, name, &out->nics[out->count++]);
+        judge(inventory, &out->nics[out->count++]);
         i += left <= right;
         j += right <= left;
     }

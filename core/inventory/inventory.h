@@ -37,7 +37,7 @@ enum {
     NIC_NOT_REPORTED = 4,    /* the node has reported, but not this NIC, which the file has */
     NIC_NO_PORT = 8,         /* the fabric manager has no edge port of this address */
     NIC_STATE_DIFFERS = 16,  /* the node sees its link up and the fabric manager down, or so */
-    NIC_SHARED = 32,         /* the file has the same address for another node */
+    NIC_SHARED = 32,         /* the file has the same address for another NIC */
     NIC_CONTRADICTIONS = 6
 };
 const char *inventory_contradiction_word(unsigned bit); /* by the number of the bit */

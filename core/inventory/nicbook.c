@@ -8,17 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct owner {
-    uint32_t address, node; /* index in nodes */
-};
-
 struct nicbook {
     struct nicbook_node **nodes; /* when finished, ordered by name; the name lies behind each */
     size_t count, capacity;
-    uint32_t *table;      /* 1 + index, by hash of the name; 0: free */
-    size_t slots;         /* a power of two */
-    struct owner *owners; /* ordered by address */
-    size_t owner_count;
+    uint32_t *table; /* 1 + index, by hash of the name; 0: free */
+    size_t slots;    /* a power of two */
+    bool finished;
 };
 
 struct nicbook *nicbook_create(void)
@@ -35,7 +30,6 @@ void nicbook_destroy(struct nicbook *book)
         free(book->nodes[i]);
     free(book->nodes);
     free(book->table);
-    free(book->owners);
     free(book);
 }
 
@@ -78,7 +72,7 @@ static struct nicbook_node *node_of(struct nicbook *book, const char *name)
 
 int nicbook_add(struct nicbook *book, const char *name, const struct nic *nic, struct error *err)
 {
-    assert(!book->owners);
+    assert(!book->finished);
     if (book->count == NICBOOK_NODES_MAX)
         return error_set(err, ERROR_FULL, "more than %d nodes", NICBOOK_NODES_MAX - 1);
     struct nicbook_node *node = node_of(book, name);
@@ -101,46 +95,59 @@ static int compare_nodes(const void *a, const void *b)
     return strcmp((*left)->name, (*right)->name);
 }
 
-static int compare_owners(const void *a, const void *b)
+static int compare_addresses(const void *a, const void *b)
 {
-    const struct owner *left = a, *right = b;
-    return (left->address > right->address) - (left->address < right->address);
+    const struct nic *const *left = a, *const *right = b;
+    return ((*left)->address > (*right)->address) - ((*left)->address < (*right)->address);
+}
+
+/* Two NICs of one node cannot have one address either. */
+static void mark_shared(struct nicbook *book, size_t nics)
+{
+    struct nic **all = memory_resized(NULL, nics + 1, sizeof(struct nic *));
+    size_t count = 0;
+    for (size_t i = 0; i < book->count; i++)
+        for (uint32_t j = 0; j < book->nodes[i]->count; j++)
+            all[count++] = &book->nodes[i]->nics[j];
+    assert(count == nics);
+    if (count > 0)
+        qsort(all, count, sizeof *all, compare_addresses);
+    for (size_t i = 1; i < count; i++)
+        if (all[i]->address == all[i - 1]->address)
+            all[i]->shared = all[i - 1]->shared = true;
+    free(all);
 }
 
 void nicbook_finish(struct nicbook *book)
 {
     size_t nics = 0;
-    assert(!book->owners);
+    assert(!book->finished);
     if (book->count > 0)
         qsort(book->nodes, book->count, sizeof *book->nodes, compare_nodes);
     index_names(book, book->slots == 0 ? 2 : book->slots);
     for (size_t i = 0; i < book->count; i++)
         nics += book->nodes[i]->count;
-    book->owners = memory_resized(NULL, nics + 1, sizeof *book->owners);
-    for (size_t i = 0; i < book->count; i++)
-        for (uint32_t j = 0; j < book->nodes[i]->count; j++)
-            book->owners[book->owner_count++] =
-                (struct owner){book->nodes[i]->nics[j].address, (uint32_t)i};
-    qsort(book->owners, book->owner_count, sizeof *book->owners, compare_owners);
+    mark_shared(book, nics);
+    book->finished = true;
 }
 
 const struct nicbook_node *nicbook_find(const struct nicbook *book, const char *node)
 {
-    assert(book->owners);
+    assert(book->finished);
     const uint32_t found = *slot_of(book, node);
     return found == 0 ? NULL : book->nodes[found - 1];
 }
 
 const struct nicbook_node *nicbook_at(const struct nicbook *book, size_t index)
 {
-    assert(book->owners);
+    assert(book->finished);
     return index < book->count ? book->nodes[index] : NULL;
 }
 
 size_t nicbook_after(const struct nicbook *book, const char *name)
 {
     size_t low = 0, high = book->count;
-    assert(book->owners);
+    assert(book->finished);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (strcmp(book->nodes[middle]->name, name) <= 0)
@@ -155,23 +162,4 @@ size_t nicbook_count(const struct nicbook *book)
 {
     assert(book);
     return book->count;
-}
-
-const char *nicbook_other(const struct nicbook *book, uint32_t address, const char *node)
-{
-    size_t low = 0, high = book->owner_count;
-    assert(book->owners);
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (book->owners[middle].address < address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < book->owner_count && book->owners[low].address == address; low++) {
-        const char *owner = book->nodes[book->owners[low].node]->name;
-        if (strcmp(owner, node) != 0)
-            return owner;
-    }
-    return NULL;
 }

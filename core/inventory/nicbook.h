@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,6 +15,7 @@ struct nic {
     uint32_t address; /* DFA (fabricmap.h) */
     uint8_t device;   /* 0 is cxi0 */
     uint8_t link;     /* enum fabric_state, as the source sees it */
+    bool shared;      /* another one has the same address; set by nicbook_finish */
 };
 
 struct nicbook_node {
@@ -40,5 +42,3 @@ const struct nicbook_node *nicbook_at(const struct nicbook *book, size_t index);
 /* The index of the first name behind this one. */
 size_t nicbook_after(const struct nicbook *book, const char *name);
 size_t nicbook_count(const struct nicbook *book);
-/* A node that has the address and is not this one; NULL: there is none. */
-const char *nicbook_other(const struct nicbook *book, uint32_t address, const char *node);

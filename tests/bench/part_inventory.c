@@ -39,6 +39,11 @@ static const struct report_goal memory = {.id = "P1m",
                                           .limit = 40};
 static const struct report_goal spans = {
     .id = "P1t", .what = "topology of a job of all nodes, ms", .sense = REPORT_AT_MOST, .limit = 5};
+static const struct report_goal turn_cpu = {.id = "P1c",
+                                            .what =
+                                                "longest turn, the inventory is read, ms of CPU",
+                                            .sense = REPORT_NEVER_ABOVE,
+                                            .limit = 5};
 static const struct report_goal unharmed = {
     .id = "P1r",
     .what = "reserves a second while the inventory is read / while not",
@@ -199,6 +204,8 @@ static int measure(const struct bench *bench, struct testbed *testbed, double wi
     report_figure(bench->report, "memory of the broker without an inventory", "MB", without_mb);
     report_figure(bench->report, "kept of the fabric manager's lists", "MB",
                   metric_value(testbed, "mcastd_inventory_memory_bytes") / 1e6);
+    report_figure(bench->report, "longest turn, nothing but the inventory is read, CPU", "ms",
+                  1e3 * metric_value(testbed, "mcastd_loop_cpu_max_seconds"));
     if (measure_topology(bench, testbed) < 0 ||
         absence_note(bench->report, testbed, "loop away, the inventory is read") < 0)
         return -1;
@@ -208,6 +215,8 @@ static int measure(const struct bench *bench, struct testbed *testbed, double wi
         if (measure_reserves(bench, testbed, &first) < 0)
             return -1;
     }
+    report_goal(bench->report, &turn_cpu,
+                1e3 * metric_value(testbed, "mcastd_loop_cpu_max_seconds"));
     return absence_note(bench->report, testbed, "loop away, reserves and the inventory") < 0
                ? -1
                : testbed_stop_broker(testbed);

@@ -314,9 +314,9 @@ static const struct family families[] = {
     {"mcastd_inventory_documents_total", COUNTER, "Documents of it that were read.",
      ENGINE(inventory.documents)},
     {"mcastd_inventory_read_duration_seconds", GAUGE, "How long it took to read what is in force.",
-     ENGINE(inventory.took_ms)},
-    {"mcastd_inventory_worker_seconds", GAUGE, "Of that, what a worker thread took to decode, "
-     "compare and index it.", ENGINE(inventory.worker_ms)},
+     DURATION(counters.inventory.took_us)},
+    {"mcastd_inventory_worker_seconds", GAUGE, "Processor time of a "
+     "worker thread for that, to decode, compare and index it.", DURATION(counters.inventory.worker_us)},
     {"mcastd_inventory_memory_bytes", GAUGE, "What is kept of it.", ENGINE(inventory.memory)},
     {"mcastd_inventory_switches", GAUGE, "Switches of the fabric.", ENGINE(fabric_parts.switches)},
     {"mcastd_inventory_switches_down", GAUGE, "Switches of the fabric that are down.",
