@@ -5,6 +5,7 @@
 #include "fmapi/wire/documents.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void check_rows(const struct documents *documents)
@@ -41,25 +42,26 @@ static void make_map(struct documents *documents)
     fabricmap_destroy(map);
 }
 
-int fuzz_one(const uint8_t *data, size_t size)
+void fuzz_one(struct fuzz_input *in)
 {
     struct documents documents = {0};
     struct documents_page page = {0};
     struct error err = {0};
-    if (size == 0)
-        return 0;
-    const enum documents_kind kind = (enum documents_kind)(data[0] % DOCUMENTS_KINDS);
-    const char *body = (const char *)data + 1;
-    const int code =
-        data[0] / DOCUMENTS_KINDS % 2 == 0
-            ? documents_page(&page, kind, body, size - 1, &documents, &err)
-            : documents_single(kind, "/fabric/one/x", body, size - 1, &documents, &err);
+    const unsigned choice = fuzz_byte(in);
+    const enum documents_kind kind = (enum documents_kind)(choice % DOCUMENTS_KINDS);
+    const bool single = choice / DOCUMENTS_KINDS % 2 == 1;
+    size_t length;
+    char *body = fuzz_bytes(in, &length);
+    const int code = single
+                         ? documents_single(kind, "/fabric/one/x", body, length, &documents, &err)
+                         : documents_page(&page, kind, body, length, &documents, &err);
     FUZZ_CHECK((code == 0) == (err.text[0] == '\0'));
-    if (code == 0 && data[0] / DOCUMENTS_KINDS % 2 == 0)
+    FUZZ_CHECK(fuzz_is_line(err.text));
+    if (code == 0 && !single)
         FUZZ_CHECK(page.links == page.bare_count + documents_count(&documents, kind));
     check_rows(&documents);
     make_map(&documents);
     documents_page_release(&page);
     documents_release(&documents);
-    return 0;
+    free(body);
 }

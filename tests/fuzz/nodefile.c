@@ -5,6 +5,7 @@
 #include "broker/config/nodefile.h"
 #include "tests/fuzz/fuzz.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct told {
@@ -18,16 +19,18 @@ static void hear(void *arg, unsigned line, const char *words)
     told->last = line;
 }
 
-int fuzz_one(const uint8_t *data, size_t size)
+void fuzz_one(struct fuzz_input *in)
 {
     struct told told = {0};
     struct error err = {0};
-    FILE *in = size > 0 ? fmemopen((void *)(uintptr_t)data, size, "r") : NULL;
-    if (!in)
-        return 0;
-    struct nicbook *book = nodefile_read(in, hear, &told, &err);
+    size_t length;
+    char *bytes = fuzz_bytes(in, &length);
+    FILE *file = length > 0 ? fmemopen(bytes, length, "r") : fopen("/dev/null", "re");
+    FUZZ_CHECK(file);
+    struct nicbook *book = nodefile_read(file, hear, &told, &err);
     const struct nicbook_node *node, *before = NULL;
-    (void)fclose(in);
+    (void)fclose(file);
+    free(bytes);
     for (size_t i = 0; (node = nicbook_at(book, i)); i++, before = node) {
         FUZZ_CHECK(nicbook_find(book, node->name) == node);
         FUZZ_CHECK(!before || strcmp(before->name, node->name) < 0);
@@ -40,5 +43,4 @@ int fuzz_one(const uint8_t *data, size_t size)
     }
     FUZZ_CHECK(nicbook_find(book, "") == NULL);
     nicbook_destroy(book);
-    return 0;
 }
