@@ -26,6 +26,10 @@ struct inventory_hooks {
     const char *(*url)(void *arg);
     bool (*busy)(void *arg); /* calls for jobs wait */
     bool (*may_send)(void *arg);
+    /* All VNI partitions, after each whole answer (B2), valid during the call; or NULL. */
+    void (*partitions)(void *arg, const struct documents_partitions *all);
+    /* Whether they are to be asked for again, whatever their version; NULL: they never are. */
+    bool (*partitions_open)(void *arg);
     void *arg;
 };
 

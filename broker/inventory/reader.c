@@ -66,7 +66,9 @@ static void on_timer(uv_timer_t *timer)
         return;
     reader->active = true;
     reader->round.begun_ns = uv_hrtime();
-    reader->round.stamping = reader->kept[0].whole;
+    const struct inventory_hooks *hooks = &reader->hooks;
+    const bool again = hooks->partitions_open && hooks->partitions_open(hooks->arg);
+    reader->round.stamping = reader->kept[DOCUMENTS_PARTITIONS].whole && !again;
     round_go_on(reader);
 }
 

@@ -6,8 +6,8 @@
 
 #include <sys/queue.h>
 
-/* struct inventory_reader as its two parts see it: reader.c, when a round begins, and its life;
- * round.c, what a round does. */
+/* struct inventory_reader as its parts see it: reader.c, when a round begins, and its life;
+ * round.c, what a round does; work.c, what of that a worker thread does. */
 
 enum {
     TICK_MS = 500,
@@ -42,8 +42,8 @@ struct kept {
 struct asked {
     LIST_ENTRY(asked) entry;
     struct inventory_reader *reader;
-    uint64_t begun_ns; /* of its round */
-    char *link;        /* of a single document; else NULL */
+    uint64_t serial; /* of what was being read then */
+    char *link;      /* of a single document; else NULL */
 };
 
 enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP };
@@ -77,6 +77,7 @@ struct inventory_reader {
     LIST_HEAD(asked_list, asked) asked;
     unsigned in_flight; /* of these */
     bool active;
+    uint64_t serial; /* answers to questions of an earlier one are not wanted any more */
     struct round round;
 
     uv_work_t work; /* one at a time; meanwhile the thread alone has what is below: */
@@ -96,7 +97,7 @@ struct inventory_reader {
     struct kept kept[DOCUMENTS_KINDS];
     bool shrunk; /* the last round would have taken away most of it */
     struct inventory_facts facts;
-    char error[ERROR_TEXT_SIZE];
+    char error[ERROR_TEXT_SIZE], partition_error[ERROR_TEXT_SIZE]; /* "": none */
 
     unsigned open; /* parts that have yet to close; 0: alive */
     void (*closed)(void *arg);
@@ -111,3 +112,7 @@ void round_end(struct inventory_reader *reader, int64_t polls);
 void round_forget(struct asked *asked);
 /* A part has closed; the thread's, too. */
 void reader_part_closed(struct inventory_reader *reader);
+
+/* Begins what the thread is to do; round_worked is called when it is done. */
+void inventory_work(struct inventory_reader *reader, enum work what);
+void round_worked(struct inventory_reader *reader);

@@ -19,14 +19,6 @@ static int64_t unix_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Of this thread: how busy the machine is does not count. */
-static uint64_t thread_cpu_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* ---- a round ends ---- */
 
 static void drop_bodies(struct inventory_reader *reader)
@@ -38,20 +30,47 @@ static void drop_bodies(struct inventory_reader *reader)
     reader->body_count = 0;
 }
 
-void round_end(struct inventory_reader *reader, int64_t polls)
+/* Of the list that is being read: what was asked for is not wanted any more. */
+static void drop_list(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
-    assert(!reader->working);
     for (size_t i = 0; i < round->bare_count; i++)
         free(round->bare[i]);
     free(round->bare);
     free(round->next);
+    round->bare = NULL;
+    round->next = NULL;
+    round->bare_count = round->bare_next = round->bare_capacity = 0;
+    round->pages = round->links = 0;
+    round->plain = false;
     drop_bodies(reader);
     documents_page_release(&reader->page);
-    documents_release(&round->read);
-    *round = (struct round){0}; /* answers that are still to come find no round */
+    reader->serial++;
+}
+
+void round_end(struct inventory_reader *reader, int64_t polls)
+{
+    const struct inventory_hooks *hooks = &reader->hooks;
+    assert(!reader->working);
+    drop_list(reader);
+    documents_release(&reader->round.read);
+    reader->round = (struct round){0};
     reader->active = false;
+    if (hooks->partitions_open && hooks->partitions_open(hooks->arg))
+        polls = 1;
     reader->due_ms = uv_now(reader->loop) + (uint64_t)(polls * reader->config->inventory_poll_ms);
+}
+
+static void next_kind(struct inventory_reader *reader);
+
+/* The map is as good without them. */
+static void give_up_partitions(struct inventory_reader *reader, const char *words)
+{
+    if (strcmp(words, reader->partition_error) != 0)
+        log_line(LOG_WARNING, "inventory: %s (VNIs of partitions are as they were)", words);
+    (void)snprintf(reader->partition_error, sizeof reader->partition_error, "%s", words);
+    documents_clear(&reader->round.read, DOCUMENTS_PARTITIONS);
+    next_kind(reader);
 }
 
 /* One line, until it is another. */
@@ -63,6 +82,11 @@ __attribute__((format(printf, 3, 4))) static void give_up(struct inventory_reade
     va_start(args, format);
     (void)vsnprintf(words, sizeof words, format, args);
     va_end(args);
+    if (reader->round.kind == DOCUMENTS_PARTITIONS) {
+        give_up_partitions(reader, words);
+        return;
+    }
+    reader->shrunk = false;
     reader->facts.reads_failed++;
     if (strcmp(words, reader->error) != 0)
         log_line(LOG_WARNING, "inventory: %s (jobs do not depend on it%s)", words,
@@ -74,7 +98,7 @@ __attribute__((format(printf, 3, 4))) static void give_up(struct inventory_reade
 static bool versioned(const struct inventory_reader *reader)
 {
     bool all = true;
-    for (int kind = 0; kind <= DOCUMENTS_CABLES; kind++)
+    for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++)
         all &= documents_same(&reader->kept[kind].stamp, &reader->kept[kind].stamp);
     return all;
 }
@@ -90,68 +114,14 @@ static void succeed(struct inventory_reader *reader)
     round_end(reader, versioned(reader) ? 1 : SELDOM);
 }
 
-/* ---- the worker ---- */
-
-static void work_map(struct inventory_reader *reader)
-{
-    struct documents *old = &reader->documents, *new = &reader->round.read;
-    const bool *fresh = reader->round.fresh;
-    struct fabric_read all = {.switches = (fresh[DOCUMENTS_SWITCHES] ? new : old)->fabric.switches,
-                              .ports = (fresh[DOCUMENTS_PORTS] ? new : old)->fabric.ports,
-                              .cables = (fresh[DOCUMENTS_CABLES] ? new : old)->fabric.cables};
-    reader->made = fabricmap_create(&all, &reader->fault);
-    if (reader->made && reader->map)
-        reader->change_count =
-            fabricmap_diff(reader->map, reader->made, reader->changes, CHANGES_MAX, &reader->sum);
-}
-
-static void work(uv_work_t *work)
-{
-    struct inventory_reader *reader = work->data;
-    struct documents scratch = {0};
-    const uint64_t begun_ns = thread_cpu_ns();
-    const enum documents_kind kind = reader->round.kind;
-    struct documents *out = reader->what == WORK_STAMP ? &scratch : &reader->round.read;
-    if (reader->what == WORK_MAP)
-        work_map(reader);
-    for (size_t i = 0; i < reader->body_count && reader->fault.code == 0; i++) {
-        const struct body *body = &reader->bodies[i];
-        if (body->link)
-            (void)documents_single(kind, body->link, body->data, body->length, out, &reader->fault);
-        else
-            (void)documents_page(&reader->page, kind, body->data, body->length, out,
-                                 &reader->fault);
-    }
-    documents_release(&scratch);
-    reader->round.worker_ns += thread_cpu_ns() - begun_ns;
-}
-
-static void on_worked(uv_work_t *work, int status);
-
-static void start_work(struct inventory_reader *reader, enum work what)
-{
-    assert(!reader->working);
-    reader->working = true;
-    reader->what = what;
-    reader->fault = (struct error){0};
-    reader->work.data = reader;
-    (void)uv_queue_work(reader->loop, &reader->work, work,
-                        on_worked); /* fails without a function */
-}
-
 /* ---- what was decoded ---- */
 
 static void next_kind(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
-    round->plain = false;
-    round->pages = round->links = 0;
-    if (round->kind < DOCUMENTS_PARTITIONS) {
-        round->kind++;
-        round->stamping = reader->kept[round->kind].whole;
-    } else {
-        round->kind = DOCUMENTS_KINDS;
-    }
+    drop_list(reader);
+    round->kind++;
+    round->stamping = round->kind < DOCUMENTS_KINDS && reader->kept[round->kind].whole;
 }
 
 static void take_stamp(struct inventory_reader *reader)
@@ -162,6 +132,18 @@ static void take_stamp(struct inventory_reader *reader)
     round->stamping = false;
     if (same)
         next_kind(reader);
+}
+
+static void adopt_partitions(struct inventory_reader *reader)
+{
+    struct documents *to = &reader->documents, *from = &reader->round.read;
+    documents_clear(to, DOCUMENTS_PARTITIONS);
+    to->partitions = from->partitions;
+    from->partitions = (struct documents_partitions){0};
+    reader->kept[DOCUMENTS_PARTITIONS] = reader->round.kept[DOCUMENTS_PARTITIONS];
+    reader->partition_error[0] = '\0';
+    if (reader->hooks.partitions)
+        reader->hooks.partitions(reader->hooks.arg, &to->partitions);
 }
 
 /* A kind is whole: as many documents as links. */
@@ -180,8 +162,9 @@ static void end_kind(struct inventory_reader *reader)
     reader->facts.documents += count;
     round->fresh[round->kind] = true;
     round->kept[round->kind].whole = true;
+    if (round->kind == DOCUMENTS_PARTITIONS)
+        adopt_partitions(reader);
     next_kind(reader);
-    round_go_on(reader);
 }
 
 static void take_page(struct inventory_reader *reader)
@@ -205,8 +188,6 @@ static void take_page(struct inventory_reader *reader)
     if (round->links > (size_t)FABRIC_PLACES * FABRIC_PORTS || round->pages > PAGES_MAX)
         give_up(reader, SELDOM, "%s: more links or pages than any fabric has",
                 documents_path(round->kind));
-    else
-        round_go_on(reader);
 }
 
 /* Most of it is gone at once: rather half an answer than half a machine. It counts when the next
@@ -224,7 +205,7 @@ static void adopt_documents(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
     struct documents *to = &reader->documents, *from = &round->read;
-    for (int kind = 0; kind < DOCUMENTS_KINDS; kind++) {
+    for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++) {
         if (!round->fresh[kind])
             continue;
         documents_clear(to, (enum documents_kind)kind);
@@ -236,8 +217,6 @@ static void adopt_documents(struct inventory_reader *reader)
         to->fabric.ports = from->fabric.ports;
     if (round->fresh[DOCUMENTS_CABLES])
         to->fabric.cables = from->fabric.cables;
-    if (round->fresh[DOCUMENTS_PARTITIONS])
-        to->partitions = from->partitions;
     *from = (struct documents){0};
 }
 
@@ -286,10 +265,8 @@ static void take_map(struct inventory_reader *reader)
     succeed(reader);
 }
 
-static void on_worked(uv_work_t *work, int status)
+void round_worked(struct inventory_reader *reader)
 {
-    struct inventory_reader *reader = work->data;
-    (void)status; /* is never cancelled */
     reader->working = false;
     drop_bodies(reader);
     if (reader->open > 0) {
@@ -303,34 +280,26 @@ static void on_worked(uv_work_t *work, int status)
         give_up(reader, 1, "%s: %s", documents_path(reader->round.kind), reader->fault.text);
     } else if (reader->what == WORK_STAMP) {
         take_stamp(reader);
-        round_go_on(reader);
     } else if (reader->what == WORK_PAGE) {
         take_page(reader);
-    } else if (reader->what == WORK_SINGLES) {
-        round_go_on(reader);
-    } else {
+    } else if (reader->what == WORK_MAP) {
         take_map(reader);
     }
+    round_go_on(reader);
 }
 
 /* ---- requests ---- */
 
-/* Partitions are for the pool of VNIs only: without them the map is as good. */
 static void refuse(struct inventory_reader *reader, const struct fmapi_body *body)
 {
     struct round *round = &reader->round;
     const bool not_there = body->status == 404 || body->status == 403 || body->status == 405;
     if (!round->plain && !round->stamping && (body->status == 400 || body->too_long) &&
-        round->pages == 0) {
+        round->pages == 0)
         round->plain = true; /* it may not know the query */
-        round_go_on(reader);
-    } else if (round->kind == DOCUMENTS_PARTITIONS && not_there && reader->what != WORK_SINGLES) {
-        next_kind(reader);
-        round_go_on(reader);
-    } else {
+    else
         give_up(reader, not_there ? SELDOM : 1, "%s cannot be read: %s",
                 documents_path(round->kind), body->words);
-    }
 }
 
 static void take_body(struct inventory_reader *reader, char **link, const struct fmapi_body *body)
@@ -345,9 +314,7 @@ static void take_body(struct inventory_reader *reader, char **link, const struct
     if (round->bytes > READ_BYTES_MAX)
         give_up(reader, SELDOM, "the answers are longer than %d bytes", READ_BYTES_MAX);
     else if (!kept->link)
-        start_work(reader, round->stamping ? WORK_STAMP : WORK_PAGE);
-    else
-        round_go_on(reader);
+        inventory_work(reader, round->stamping ? WORK_STAMP : WORK_PAGE);
 }
 
 void round_forget(struct asked *asked)
@@ -362,7 +329,7 @@ static void on_body(void *arg, const struct fmapi_body *body)
 {
     struct asked *asked = arg;
     struct inventory_reader *reader = asked->reader;
-    const bool current = reader->active && asked->begun_ns == reader->round.begun_ns;
+    const bool current = reader->active && asked->serial == reader->serial;
     char *link = asked->link;
     asked->link = NULL;
     round_forget(asked);
@@ -373,13 +340,14 @@ static void on_body(void *arg, const struct fmapi_body *body)
             refuse(reader, body);
     }
     free(link);
+    round_go_on(reader);
 }
 
 static void ask(struct inventory_reader *reader, const char *link, bool single)
 {
     struct asked *asked = memory_zeroed(sizeof *asked);
     asked->reader = reader;
-    asked->begun_ns = reader->round.begun_ns;
+    asked->serial = reader->serial;
     asked->link = single ? memory_text(link) : NULL;
     LIST_INSERT_HEAD(&reader->asked, asked, entry);
     reader->in_flight++;
@@ -426,43 +394,54 @@ static bool yields(struct inventory_reader *reader)
     if (!reader->hooks.busy(reader->hooks.arg) || reader->round.yields >= YIELDS_MAX)
         return false;
     reader->round.yields++;
+    (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
     return true;
 }
 
-/* Whatever comes next in this round. */
-void round_go_on(struct inventory_reader *reader)
+/* All lists are whole, or as they were. */
+static void end_lists(struct inventory_reader *reader)
+{
+    bool fresh = false;
+    for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++)
+        fresh |= reader->round.fresh[kind];
+    if (fresh)
+        inventory_work(reader, WORK_MAP);
+    else
+        succeed(reader);
+}
+
+/* Whatever comes next in this round; whether something else may come after it at once. */
+static bool step(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
-    if (!reader->active || reader->working)
-        return;
     const bool listed = round->pages > 0 && !round->next;
+    const bool room = reader->body_count + reader->in_flight < BATCH;
     if ((uv_hrtime() - round->begun_ns) / 1000000 > READ_MS_MAX) {
         give_up(reader, SELDOM, "reading took longer than %d minutes", READ_MS_MAX / 60000);
-    } else if (listed && round->bare_next < round->bare_count &&
-               reader->body_count + reader->in_flight < BATCH) {
-        if (yields(reader))
-            (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
-        else
-            ask_singles(reader);
-    } else if (reader->in_flight > 0) {
-        return;
-    } else if (reader->body_count > 0) {
-        start_work(reader, WORK_SINGLES);
-    } else if (round->kind == DOCUMENTS_KINDS) {
-        bool fresh = false;
-        for (int kind = 0; kind <= DOCUMENTS_CABLES; kind++)
-            fresh |= round->fresh[kind];
-        if (fresh) {
-            start_work(reader, WORK_MAP);
-        } else {
-            adopt_documents(reader);
-            succeed(reader);
-        }
-    } else if (listed) {
-        end_kind(reader);
-    } else if (yields(reader)) {
-        (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
-    } else {
-        ask_list(reader);
+        return true;
     }
+    if (listed && round->bare_next < round->bare_count && room) {
+        if (!yields(reader))
+            ask_singles(reader);
+        return false;
+    }
+    if (reader->in_flight > 0)
+        return false;
+    if (reader->body_count > 0)
+        inventory_work(reader, WORK_SINGLES);
+    else if (round->kind == DOCUMENTS_KINDS)
+        end_lists(reader);
+    else if (listed)
+        end_kind(reader);
+    else if (yields(reader))
+        return false;
+    else
+        ask_list(reader);
+    return true;
+}
+
+void round_go_on(struct inventory_reader *reader)
+{
+    while (reader->active && !reader->working && step(reader))
+        ;
 }

@@ -15,8 +15,10 @@ enum { RANGES_MAX = 4096 };
 
 const char *documents_path(enum documents_kind kind)
 {
-    static const char *const paths[] = {"/fabric/switches", "/fabric/ports", "/fabric/links",
-                                        "/fabric/vni/partitions"};
+    static const char *const paths[] = {[DOCUMENTS_PARTITIONS] = "/fabric/vni/partitions",
+                                        [DOCUMENTS_SWITCHES] = "/fabric/switches",
+                                        [DOCUMENTS_PORTS] = "/fabric/ports",
+                                        [DOCUMENTS_CABLES] = "/fabric/links"};
     return paths[kind];
 }
 
@@ -202,7 +204,7 @@ static int add_partition(const struct document *document, struct documents *out)
     size_t i;
     if (!name || !json_is_array(ranges))
         return fault(document, "no partitionName, or no array vniRanges");
-    if (all->count == PARTITIONS_MAX)
+    if (all->count == DOCUMENTS_PARTITIONS_MAX)
         return fault(document, "more than 256 partitions");
     all->all = memory_room(all->all, all->count, &all->capacity, sizeof *all->all);
     struct documents_partition *row = &all->all[all->count];

@@ -14,21 +14,21 @@
  * Knows no loop, so that any thread may decode. */
 
 enum documents_kind {
-    DOCUMENTS_SWITCHES,
+    DOCUMENTS_PARTITIONS,
+    DOCUMENTS_SWITCHES, /* these three make a map */
     DOCUMENTS_PORTS,
     DOCUMENTS_CABLES,
-    DOCUMENTS_PARTITIONS,
     DOCUMENTS_KINDS
 };
 
 /* "/fabric/switches", … */
 const char *documents_path(enum documents_kind kind);
 
-enum { PARTITION_NAME_MAX = 63, PARTITIONS_MAX = 256, DOCUMENTS_LINK_MAX = 512 };
+enum { DOCUMENTS_NAME_MAX = 63, DOCUMENTS_PARTITIONS_MAX = 256, DOCUMENTS_LINK_MAX = 512 };
 
 /* VNIs that the fabric manager has given to a part of the machine (B2). */
 struct documents_partition {
-    char name[PARTITION_NAME_MAX + 1]; /* printable */
+    char name[DOCUMENTS_NAME_MAX + 1]; /* printable */
     struct idset vnis;
 };
 
