@@ -121,7 +121,7 @@ static void read_section(struct source *source, char *line)
     else if (!source->section)
         FAULT(source,
               "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
-              "[omnipath] and [cluster \"NAME\"]",
+              "[omnipath], [inventory] and [cluster \"NAME\"]",
               line);
 }
 

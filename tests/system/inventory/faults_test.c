@@ -110,6 +110,22 @@ static void loss__of_most_must_be_said_twice(void **state)
     scene_await_event(&scene, "fabric-changed", "4 switches gone");
 }
 
+/* The map is as good without them (B2 alone wants them). */
+static void partitions__that_make_no_sense_leave_the_map_alone(void **state)
+{
+    (void)state;
+    scene_await(&scene, "switches", 6);
+    scene_tell_fm(&scene, "POST", "/mock/faults",
+                  "{\"path\":\"/fabric/vni/*\",\"merge\":{\"documentVersion\":9,"
+                  "\"documentLinks\":7}}");
+    scene_set(&scene, "/fabric/switches/g1s0", "OFFLINE");
+    scene_await(&scene, "switches_down", 1);
+    scene_await_error(&scene, NULL);
+    assert_true(testbed_broker_logged(scene.testbed, "inventory: /fabric/vni/partitions: "
+                                                     "documentLinks is missing or no array (VNIs "
+                                                     "of partitions are as they were)"));
+}
+
 static int open_never(void **state)
 {
     (void)state;
@@ -153,5 +169,6 @@ UNIT_MAIN(ON_SCENE(nonsense__changes_nothing), ON_SCENE(list__without_links_chan
           ON_SCENE(change__while_it_is_read_changes_nothing),
           ON_SCENE(page__that_is_cut_changes_nothing), ON_SCENE(refusal__costs_a_line),
           ON_SCENE(loss__of_most_must_be_said_twice),
+          ON_SCENE(partitions__that_make_no_sense_leave_the_map_alone),
           cmocka_unit_test_setup_teardown(documents__come_one_by_one, open_never, close_scene),
           cmocka_unit_test_setup_teardown(ports__thirty_thousand_in_pages, open_large, close_scene))

@@ -45,6 +45,12 @@ if command -v dot >/dev/null; then
     dot -Tsvg "$dir/topology.dot" >"$dir/topology.svg"
 fi
 
+# ---- who follows the events hears of a switch ----
+mcastctl events --follow >"$dir/followed" 2>/dev/null &
+others="$! $others"
+curl -sS --fail-with-body "$url/mock/fabric" -d '{"set":{"/fabric/switches/g1s1":"OFFLINE"}}' >/dev/null
+until_it "the subscriber hears of it" grep -q "switch-down.*switch g1s1 is down" "$dir/followed"
+
 # ---- Slurm ----
 [ -x /usr/sbin/slurmctld ] || { echo "slurmctld is not installed: not tried" >&2 && exit 0; }
 mcastctl topology --format slurm >"$dir/slurm/topology.conf"
