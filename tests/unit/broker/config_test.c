@@ -153,14 +153,14 @@ static void nodefile__is_read_and_its_faults_are_warnings(void **state)
     write_text("genders", "n1 nic0=1\nn2 nic0=x\n");
     (void)snprintf(text, sizeof text, CLUSTER "[inventory]\nfile = %s\n", path_of("genders"));
     (void)snprintf(warning, sizeof warning,
-                   "mcastd.conf:4: %s:2: nic0=x: an address is a number of 20 bits, as 0x1200: "
+                   "W mcastd.conf:4: %s:2: nic0=x: an address is a number of 20 bits, as 0x1200: "
                    "that of the port (DFA) without its lowest 12 bits; the line is left out\n",
                    path_of("genders"));
     assert_int_equal(load_text(text), 0);
     assert_string_equal(heard, warning);
     assert_int_equal(nicbook_count(config->nicbook), 1);
     assert_int_equal(load_text(CLUSTER "[inventory]\nfile = /nonexistent/genders\n"), 0);
-    assert_string_equal(heard, "mcastd.conf:4: /nonexistent/genders cannot be read: No such file "
+    assert_string_equal(heard, "W mcastd.conf:4: /nonexistent/genders cannot be read: No such file "
                                "or directory\n");
     assert_null(config->nicbook);
     (void)snprintf(text, sizeof text, CLUSTER "[inventory]\nfile = %s\nsource = off\n",
