@@ -286,66 +286,13 @@ void core_act_on_freed_addresses(struct core *core)
     }
 }
 
-static int64_t reserve_time(const struct core *core, const struct reservation *r)
-{
-    const struct core_config *config = &core->config;
-    if (!reservation_waits(r))
-        return config->relay_timeout_ms;
-    if (config->reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
-        return config->reserve_timeout_ms;
-    return reservewait_time(&core->reservewait, config->call_timeout_ms, r->op->calls_needed);
-}
-
-void core_give_up_in_time(const struct core *core, struct reservation *r)
-{
-    assert(r->hwcoll == HWCOLL_WANTED && r->op);
-    struct operation *op = r->op;
-    const bool first = op->give_up_ms == 0;
-    if (first) {
-        /* What is in its way goes first: of others when there is no room, or of an earlier life. */
-        op->calls_needed = 1 + callqueue_ahead(&core->calls, core->config.calls_at_once) +
-                           (r->fm_side == FM_SIDE_NOTHING || r->older);
-        op->asked_ms = core->now_ms;
-    }
-    if (core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO || !reservation_waits(r))
-        op->calls_needed = 0;
-    int64_t latest = core->now_ms + reserve_time(core, r);
-    if (first || (op->calls_needed == 0 && op->give_up_ms > latest))
-        op->give_up_ms = latest;
-}
-
-/* Until when it waits by what is known now; as before where the site has said how long. */
-static int64_t give_up_by_now(const struct core *core, const struct reservation *r)
-{
-    assert(r->hwcoll == HWCOLL_WANTED);
-    if (r->op->calls_needed == 0 || core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO)
-        return r->op->give_up_ms;
-    return r->op->asked_ms + reserve_time(core, r);
-}
-
-void core_give_up_sooner(const struct core *core, struct reservation *r)
-{
-    int64_t latest = give_up_by_now(core, r);
-    if (r->op->give_up_ms > latest)
-        r->op->give_up_ms = latest;
-}
-
-/* Answers that came meanwhile took longer than was thought: others will, too. */
-static bool put_off(const struct core *core, struct reservation *r)
-{
-    int64_t latest = give_up_by_now(core, r);
-    if (latest <= core->now_ms)
-        return false;
-    r->op->give_up_ms = latest;
-    return true;
-}
-
 void core_act(struct core *core, struct reservation *r)
 {
     assert(reservation_valid(r));
     assert(r->agenda_slot <= core->agenda.count);
     assert(!r->op || operation_valid(r->op));
-    if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms && !put_off(core, r)) {
+    if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms &&
+        !core_put_off_giving_up(core, r)) {
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }

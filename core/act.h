@@ -14,7 +14,7 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job);
  * of that; after a restart its events tell so (PROOF_UNANSWERED). */
 void core_note_unanswered(struct core *core, struct reservation *r);
 bool core_unanswered(const struct core *core, const char *cluster, const char *job);
-/* Those that wait for addresses, if there may be room now. */
+/* Acts on those that wait for addresses, if there may be room now. */
 void core_act_on_freed_addresses(struct core *core);
 /* Hands out calls of the fabric manager while there are places. */
 void core_begin_calls(struct core *core);
@@ -23,12 +23,6 @@ void core_begin_calls(struct core *core);
 void core_finish_reserve(struct core *core, struct reservation *reservation,
                          enum hwcoll_state hwcoll, enum fm_side side, struct secret token,
                          const char *reason);
-/* Until when a reserve is tried, of a job that begins to wait now, perhaps not as the first: no
- * answer waits longer than the timeout that is in force when its request comes (F21); a reserve
- * behind a job that runs already has more time. */
-void core_give_up_in_time(const struct core *core, struct reservation *reservation);
-/* A try of it came to nothing: it waits no longer than what is known by now allows. */
-void core_give_up_sooner(const struct core *core, struct reservation *reservation);
 /* Gives up waiting for the fabric manager (F21). reason NULL: found out here. */
 void core_give_up(struct core *core, struct reservation *reservation, enum hwcoll_state hwcoll,
                   const char *reason);

@@ -74,6 +74,7 @@ static bool within_ranges(const struct core_config *c)
 
 int core_config_check(const struct core_config *c, struct error *err)
 {
+    assert(c);
     int rc;
     uint32_t addresses;
     if (!within_ranges(c))

@@ -67,7 +67,7 @@ struct core_config {
     uint32_t calls_at_once;  /* calls under way at the fabric manager */
     int64_t relist_ms;       /* while up, compare with the fabric manager this often; 0: never */
     int64_t stray_grace_ms;  /* between the two answers before something at the fabric manager is
-                                taken  for lost, or a stray is deleted */
+                                taken for lost, or a stray is deleted */
     /* When more of the reservations than this are missing at the fabric manager, and at least so
      * many, none is declared lost and no stray is deleted (B11). */
     uint32_t mass_loss_percent, mass_loss_min;

@@ -133,10 +133,10 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-            uint64_t number;       /* of the reservation: which start of the job is meant */
+            uint64_t number;       /* of the reservation: which life of the job is meant */
             const char *nodes;     /* as nodelist_count takes it: all of them nodes of the job */
             enum node_state state; /* DESTROYED or LINGERING */
-        } sum;                     /* what who acts for the cluster says of many nodes at once */
+        } sum; /* a report of many nodes at once, by who acts for their cluster */
         struct {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */
             uint64_t order;   /* what the node reported with a lower one is from before the boot */
@@ -215,8 +215,7 @@ const struct effect *core_effects(const struct core *core, size_t *count);
  * one step should take. */
 int64_t core_next_deadline(const struct core *core);
 
-/* ---- the read-only view (view.c; core_quarantine_end, core_pkey_end: reservation/quarantine.c)
- * ---- */
+/* ---- the read-only view: view.c; core_quarantine_end and core_pkey_end: quarantine.c ---- */
 
 enum link_state { LINK_DOWN, LINK_LOGGING_IN, LINK_LISTING, LINK_UP };
 const char *link_state_word(enum link_state state); /* "down", "logging-in", "listing", "up" */

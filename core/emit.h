@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Making the effects of the step that is under way: what its files say instead of acting. */
+/* Makes the effects of the step that is under way. Core's files call these and do no more: the edge
+ * acts. */
 
 struct effect *core_effect(struct core *core, enum effect_kind kind); /* a new one, to be filled */
 void core_effects_clear(struct core *core);                           /* the next step begins */
@@ -40,7 +41,7 @@ struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind 
 void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster);
 /* A request waits behind the others. */
 struct waiter *core_wait(struct waiter **waiters, uint64_t ticket);
-/* The same to all that wait; the list is empty then. CREATED is SAME to those that repeated. */
+/* Answers all that wait; the list is empty then. CREATED is SAME to those that repeated. */
 void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer_kind kind,
                          const struct reservation *reservation, const char *detail);
 

@@ -33,11 +33,11 @@ struct cluster {
     struct jobpoll jobpoll;
     char name_conflict[64]; /* a name at the fabric manager that endangers ours, or "" */
     bool same_name_logged; /* a reservation was listed that may be of a Slurm cluster named alike */
-    uint32_t contested; /* names in the last whole list whose jobs have nothing there by the ledger,
-                           and that it cannot explain */
-    int64_t conflict_ms;   /* when a sign of another broker was seen last; 0: never */
-    uint64_t joblist;      /* the last one that was compared, */
-    int64_t joblist_ms;    /* and since when it is the truth; 0: none since the start */
+    uint32_t contested;  /* names in the last whole list that the ledger cannot explain: by it their
+                            jobs have nothing at the fabric manager */
+    int64_t conflict_ms; /* when a sign of another broker was seen last; 0: never */
+    uint64_t joblist;    /* the last one that was compared, */
+    int64_t joblist_ms;  /* and since when it is the truth; 0: none since the start */
     uint32_t unknown_jobs; /* that it named and the ledger does not know */
 };
 
@@ -47,7 +47,8 @@ enum { UNKNOWN_LIVES_MAX = 256, UNKNOWN_LIVES_PER_NODE = 8 };
  * are suspect because of it, facts.suspect is set. */
 struct suspicion {
     int64_t since_ms;        /* when such a job was seen */
-    uint64_t numbers;        /* what was reserved up to this one says nothing of who has its VNIs */
+    uint64_t numbers;        /* the highest when it began. VNIs that a later reservation gives back
+                                are known to be free; those of one up to it may be in use */
     int64_t adopted_over_ms; /* when an adopted job ended last */
     uint64_t unknown_lives;  /* reservations that only nodes know: node_number is not 0 */
     char node[NODELIST_NAME_MAX + 1]; /* reported a number that was never given; or "" */

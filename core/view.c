@@ -53,9 +53,7 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_release = core->calls.lanes[LANE_RELEASE].queued,
         .calls_queued_check = core->calls.lanes[LANE_CHECK].queued,
         .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
-        .calls_in_flight =
-            core->calls.lanes[LANE_RESERVE].in_flight + core->calls.lanes[LANE_RELEASE].in_flight +
-            core->calls.lanes[LANE_CHECK].in_flight + core->calls.lanes[LANE_CLEANUP].in_flight,
+        .calls_in_flight = callqueue_in_flight(&core->calls),
         .cleanups = core->cleanups,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),
@@ -132,6 +130,7 @@ void core_waiting(const struct reservation *r, struct core_waiting *out)
     out->named_lingering = out->named;
     if (out->created > 0)
         name_first_in(out, r->reported, NODE_CREATED);
+    assert(out->named <= out->count);
 }
 
 struct silent {
@@ -141,6 +140,7 @@ struct silent {
 
 static void put_silent(void *arg, const char *name)
 {
+    assert(name);
     struct silent *silent = arg;
     if (!nodes_find(silent->reported, name))
         nodeset_put(&silent->nodes, name);
@@ -221,6 +221,7 @@ static bool matches_filter(const struct core_filter *filter, const struct reserv
 uint64_t core_page(const struct core *core, const struct core_filter *filter,
                    void (*each)(void *arg, const struct reservation *reservation), void *arg)
 {
+    assert(each);
     assert(filter->limit > 0);
     size_t found = 0, read = 0, compared = 0;
     struct ledger_walk walk = {.after = filter->after};
@@ -241,6 +242,7 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
 
 uint64_t core_first_seq(const struct core *core)
 {
+    assert(core->events.next <= core->last_seq + 1);
     return eventlog_count(&core->events) > 0 ? core->events.first : core->last_seq + 1;
 }
 

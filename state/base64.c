@@ -10,6 +10,7 @@
 
 json_t *base64_json(const void *bytes, size_t size)
 {
+    assert(bytes || size == 0);
     assert(size <= INT_MAX / 2);
     char *text = memory_zeroed((size + 2) / 3 * 4 + 1);
     const int length = EVP_EncodeBlock((unsigned char *)text, bytes, (int)size);
@@ -20,6 +21,7 @@ json_t *base64_json(const void *bytes, size_t size)
 
 char *base64_bytes(const json_t *string, size_t *size)
 {
+    assert(size);
     const char *text = json_string_value(string);
     const size_t length = json_string_length(string), most = length / 4 * 3;
     if (!text || length % 4 != 0 || length > INT_MAX)

@@ -39,6 +39,7 @@ static size_t place_of(enum record_kind kind)
 
 static void digest_text(const char *text, size_t size, char digits[DIGEST_DIGITS + 1])
 {
+    assert(text);
     unsigned char digest[SHA256_DIGEST_LENGTH];
     (void)SHA256((const unsigned char *)text, size, digest);
     hex_write(digest, sizeof digest, digits);
@@ -47,6 +48,7 @@ static void digest_text(const char *text, size_t size, char digits[DIGEST_DIGITS
 
 static void key_digits(const struct sealing *sealing, char digits[KEY_DIGITS + 1])
 {
+    assert(sealing);
     hex_write(seal_key_id(sealing->seal), SEAL_KEY_ID_SIZE, digits);
     digits[KEY_DIGITS] = '\0';
 }
@@ -70,6 +72,7 @@ static void write_line(FILE *out, json_t *value)
 
 static void write_one(struct writing *writing, const struct record *record)
 {
+    assert(record_columns[record->kind].word);
     write_line(writing->out, json_pack("{s:o}", record_columns[record->kind].word,
                                        recordjson_write(&writing->json, record)));
     writing->head->records++;
@@ -78,6 +81,7 @@ static void write_one(struct writing *writing, const struct record *record)
 /* Before what comes behind them; record NULL: the end. */
 static void write_root_keys(struct writing *writing, const struct record *record)
 {
+    assert(!writing->root_keys || writing->root_keys->kind == RECORD_ROOT_KEYS);
     if (!writing->root_keys || (record && place_of(record->kind) < ROOT_KEYS))
         return;
     if (!record || record->kind != RECORD_ROOT_KEYS)
@@ -87,6 +91,7 @@ static void write_root_keys(struct writing *writing, const struct record *record
 
 static int write_record(void *arg, const struct record *record)
 {
+    assert(record);
     write_root_keys(arg, record);
     write_one(arg, record);
     return 0;
@@ -94,6 +99,7 @@ static int write_record(void *arg, const struct record *record)
 
 static void write_head(const struct writing *writing)
 {
+    assert(writing->json.sealing);
     const struct dump_head *head = writing->head;
     struct sealing *sealing = writing->json.sealing;
     char key[KEY_DIGITS + 1];
@@ -119,6 +125,8 @@ static int load_all(struct store *store, struct writing *writing, struct error *
 char *dump_write(struct store *store, struct sealing *sealing, struct dump_head *head,
                  const struct record *root_keys, size_t *size, struct error *err)
 {
+    assert(head);
+    assert(size);
     char *text = NULL, digest[DIGEST_DIGITS + 1];
     struct writing writing = {.out = memory_must(open_memstream(&text, size)),
                               .json = {.sealing = sealing},
@@ -159,6 +167,7 @@ struct reading {
 /* what may be the text of reading->err. */
 static int damaged(const struct reading *reading, const char *what)
 {
+    assert(what);
     char copy[ERROR_TEXT_SIZE];
     (void)snprintf(copy, sizeof copy, "%s", what);
     return error_set(reading->err, ERROR_CORRUPT, "%s is damaged (line %zu: %s): export again",
@@ -168,6 +177,7 @@ static int damaged(const struct reading *reading, const char *what)
 /* Which version it is of is looked at before anything else: a newer one may be made otherwise. */
 static int check_head(const json_t *line, const struct sealing *sealing, struct error *err)
 {
+    assert(sealing->ledger);
     const char *is = json_string_value(json_object_get(line, "format")), *key;
     const json_int_t version = json_integer_value(json_object_get(line, "version")),
                      schema = json_integer_value(json_object_get(line, "schema"));
@@ -196,12 +206,14 @@ static int check_head(const json_t *line, const struct sealing *sealing, struct 
 
 static void copy_text(char *out, size_t size, const json_t *line, const char *name)
 {
+    assert(size > 0);
     const char *text = json_string_value(json_object_get(line, name));
     (void)snprintf(out, size, "%s", text ? text : "");
 }
 
 static int read_head(const char *text, const char *end, const struct reading *reading)
 {
+    assert(text <= end);
     struct dump_head *head = reading->head;
     json_t *line = plainjson_load(text, (size_t)(end - text));
     int code = check_head(line, reading->json.sealing, reading->err);
@@ -217,6 +229,8 @@ static int read_head(const char *text, const char *end, const struct reading *re
 static int read_end(const char *text, const char *last, const char *end,
                     const struct reading *reading)
 {
+    assert(text <= last);
+    assert(last <= end);
     const char *name = reading->json.sealing->ledger;
     char digest[DIGEST_DIGITS + 1];
     json_t *line = *end == '\n' ? plainjson_load(last, (size_t)(end - last)) : NULL;
@@ -242,6 +256,7 @@ static int read_end(const char *text, const char *last, const char *end,
  * say. */
 static bool in_order(struct reading *reading, size_t kind, const struct record *record)
 {
+    assert(kind < KINDS);
     const bool single = kind < SINGLES,
                unique = record->kind == RECORD_RESERVATION || record->kind == RECORD_EVENT;
     const int64_t before = reading->number;
@@ -255,6 +270,7 @@ static bool in_order(struct reading *reading, size_t kind, const struct record *
 
 static int read_record(struct reading *reading, size_t kind, json_t *value)
 {
+    assert(kind < KINDS);
     struct record record;
     const int code = recordjson_read(&reading->json, order[kind], value, &record, reading->err);
     if (code == ERROR_CORRUPT)
@@ -299,6 +315,8 @@ static int read_lines(struct reading *reading, const char *at, const char *end)
 int dump_read(const char *text, size_t size, struct sealing *sealing, struct dump_head *head,
               store_each_fn *each, void *arg, struct error *err)
 {
+    assert(each);
+    assert(sealing->ledger);
     struct error own = {0}; /* its text goes into others */
     struct reading reading = {.json = {.sealing = sealing},
                               .head = head,

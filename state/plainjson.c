@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "state/plainjson.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ static bool take(struct scan *scan, char wanted)
 
 static bool take_word(struct scan *scan, const char *word)
 {
+    assert(word[0] != '\0');
     const size_t length = strlen(word);
     const bool there =
         (size_t)(scan->end - scan->at) >= length && memcmp(scan->at, word, length) == 0;
@@ -38,6 +40,7 @@ static bool take_word(struct scan *scan, const char *word)
 /* NULL: it is not plain. */
 static const char *take_text(struct scan *scan, size_t *length)
 {
+    assert(length);
     if (!take(scan, '"'))
         return NULL;
     const char *text = scan->at;
@@ -87,6 +90,8 @@ static bool take_element(struct scan *scan, json_t *array)
 static json_t *take_list(struct scan *scan, json_t *list,
                          bool (*take_one)(struct scan *scan, json_t *list), char end)
 {
+    assert(scan->depth <= DEPTH_MAX);
+    assert(take_one);
     bool whole = ++scan->depth <= DEPTH_MAX;
     if (whole && !take(scan, end)) {
         do
@@ -118,16 +123,27 @@ static json_t *take_value(struct scan *scan)
     return take_word(scan, "false") ? json_false() : take_number(scan);
 }
 
-json_t *plainjson_load(const char *text, size_t length)
+static json_t *object_or_null(json_t *value, bool whole)
 {
-    struct scan scan = {.at = text, .end = text + length};
-    json_t *value = take_value(&scan);
-    if (!json_is_object(value) || scan.at != scan.end) {
-        json_decref(value);
-        value = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);
-    }
-    if (json_is_object(value))
+    if (json_is_object(value) && whole)
         return value;
     json_decref(value);
     return NULL;
+}
+
+json_t *plainjson_load_plain(const char *text, size_t length)
+{
+    struct scan scan = {.at = text, .end = text + length};
+    assert(text || length == 0);
+    json_t *value = take_value(&scan);
+    assert(scan.at <= scan.end);
+    assert(scan.depth == 0);
+    return object_or_null(value, scan.at == scan.end);
+}
+
+json_t *plainjson_load(const char *text, size_t length)
+{
+    json_t *plain = plainjson_load_plain(text, length);
+    return plain ? plain
+                 : object_or_null(json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL), true);
 }

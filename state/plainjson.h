@@ -8,3 +8,6 @@
  * where the text is plain, as what etcd's gateway and we ourselves write: strings of printable
  * ASCII without escapes, and whole numbers. jansson reads all else. */
 json_t *plainjson_load(const char *text, size_t length);
+
+/* The same without jansson's reader. NULL: the text is no object, or not plain. */
+json_t *plainjson_load_plain(const char *text, size_t length);

@@ -21,6 +21,7 @@ static uint64_t sealed_with(const struct record *record)
 static json_t *secret_json(struct sealing *sealing, const struct column *column,
                            const struct record *record)
 {
+    assert(column->type == COLUMN_TOKEN);
     const int size = sealing_wrap(sealing, column->sealed, sealed_with(record),
                                   secret_of(column_text(column, record)));
     return size < 0 ? NULL : base64_json(sealing->sealed[column->sealed], (size_t)size);
@@ -29,6 +30,7 @@ static json_t *secret_json(struct sealing *sealing, const struct column *column,
 /* jansson makes no string of what is not UTF-8. */
 static json_t *text_json(const char *text)
 {
+    assert(text);
     json_t *string = json_string(text);
     return string ? string : json_pack("{s:o}", "base64", base64_json(text, strlen(text)));
 }
@@ -61,6 +63,8 @@ json_t *recordjson_write(const struct recordjson *json, const struct record *rec
 /* "reservation 7: ", or "facts: ". */
 static int refuse(struct error *err, int code, const struct record *record, const char *fault)
 {
+    assert(code < 0);
+    assert(fault);
     const struct columns *columns = &record_columns[record->kind];
     (void)error_set(err, code, "%s", fault);
     if (columns->count > 0 && columns->all[0].min == 1)
@@ -79,6 +83,7 @@ static const char *text_of(const json_t *value)
 /* One that is not UTF-8 is kept as a string that jansson has not looked at. */
 static const char *other_text(struct recordjson *json, const json_t *value)
 {
+    assert(json->kept);
     size_t size;
     char *bytes =
         json_object_size(value) == 1 ? base64_bytes(json_object_get(value, "base64"), &size) : NULL;
@@ -89,6 +94,7 @@ static const char *other_text(struct recordjson *json, const json_t *value)
 
 static bool read_number(const struct column *column, const json_t *value, struct record *record)
 {
+    assert(column->type == COLUMN_NUMBER);
     const json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < column->min || number > column->max)
         return false;
@@ -99,6 +105,7 @@ static bool read_number(const struct column *column, const json_t *value, struct
 static bool read_text(struct recordjson *json, const struct column *column, const json_t *value,
                       struct record *record)
 {
+    assert(column->type == COLUMN_TEXT);
     const char *text = json_is_object(value) ? other_text(json, value) : text_of(value);
     column_set_text(column, record, text);
     return text && column_possible(column, record);
@@ -107,6 +114,7 @@ static bool read_text(struct recordjson *json, const struct column *column, cons
 static int read_secret(struct recordjson *json, const struct column *column, const json_t *value,
                        struct record *record, struct error *err)
 {
+    assert(column->type == COLUMN_TOKEN);
     struct secret secret;
     size_t size = 0;
     char *sealed = base64_bytes(value, &size);
@@ -139,6 +147,7 @@ static int read_column(struct recordjson *json, const struct column *column, con
 /* There is one. */
 static int refuse_unknown(json_t *object, const struct record *record, struct error *err)
 {
+    assert(json_object_size(object) > 0);
     const struct columns *columns = &record_columns[record->kind];
     const char *name;
     json_t *value;

@@ -27,6 +27,7 @@ static void *work(void *arg)
 int worker_start(struct worker *worker, const char *name, void (*run)(void *arg), void *arg,
                  struct error *err)
 {
+    assert(run && name);
     assert(!worker->has_thread);
     sigset_t all, before;
     *worker = (struct worker){.run = run, .arg = arg};

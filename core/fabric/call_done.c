@@ -238,9 +238,9 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     retry_call(core, r, FMCALL_RELEASE, words, retry_wait(r));
 }
 
-/* What came late counts, too. While nothing is known, any end of a call tells that those that wait
- * for longer would do so in vain (a call cut off is not answered any more). */
-static void learn(struct core *core, enum fmcall_outcome outcome, int64_t took_ms)
+/* What came late counts, too. While nothing is known, any end of a call tells that to wait for
+ * longer would not help (a call cut off is not answered any more). */
+static void learn_reserve_time(struct core *core, enum fmcall_outcome outcome, int64_t took_ms)
 {
     struct reservewait *wait = &core->reservewait;
     int64_t known_ms = reservewait_longest(wait);
@@ -283,7 +283,7 @@ void core_call_done(struct core *core, const struct core_event *event)
     } else if (fmcall_is_cleanup(kind))
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE) {
-        learn(core, outcome, core->now_ms - sent_ms);
+        learn_reserve_time(core, outcome, core->now_ms - sent_ms);
         reserve_done(core, op->owner, outcome, token, words);
     } else if (kind == FMCALL_CHECK)
         check_done(core, op->owner, outcome, token, words);

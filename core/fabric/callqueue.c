@@ -45,8 +45,8 @@ static enum lane next_lane(const struct callqueue *q, uint32_t calls_at_once)
     uint32_t reserves = q->lanes[LANE_RESERVE].in_flight;
     uint32_t cleanups = q->lanes[LANE_CLEANUP].in_flight;
     uint32_t relayed = q->lanes[LANE_RELAY].in_flight;
-    uint32_t others = q->lanes[LANE_RELEASE].in_flight + q->lanes[LANE_CHECK].in_flight + cleanups;
-    if (reserves + others + relayed >= calls_at_once)
+    uint32_t others = callqueue_in_flight(q) - reserves - relayed;
+    if (callqueue_in_flight(q) >= calls_at_once)
         return LANES;
     if (q->lanes[LANE_RELAY].first && relayed < (calls_at_once + 1) / 2)
         return LANE_RELAY;
@@ -81,13 +81,18 @@ struct operation *callqueue_begin(struct callqueue *q, uint32_t calls_at_once)
     return op;
 }
 
+uint32_t callqueue_in_flight(const struct callqueue *q)
+{
+    uint32_t calls = 0;
+    for (int lane = 0; lane < LANES; lane++)
+        calls += q->lanes[lane].in_flight;
+    return calls;
+}
+
 uint32_t callqueue_ahead(const struct callqueue *q, uint32_t calls_at_once)
 {
     assert(calls_at_once > 0);
-    uint32_t calls = q->lanes[LANE_RESERVE].queued;
-    for (int lane = 0; lane < LANES; lane++)
-        calls += q->lanes[lane].in_flight;
-    return calls / calls_at_once;
+    return (q->lanes[LANE_RESERVE].queued + callqueue_in_flight(q)) / calls_at_once;
 }
 
 struct operation *callqueue_end(struct callqueue *q, uint64_t id, enum fmcall_kind *kind)

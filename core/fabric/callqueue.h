@@ -30,6 +30,8 @@ void callqueue_remove(struct callqueue *queue, struct operation *op);
  * call may begin. */
 struct operation *callqueue_begin(struct callqueue *queue, uint32_t calls_at_once);
 
+uint32_t callqueue_in_flight(const struct callqueue *queue); /* calls under way, of all lanes */
+
 /* How many calls are made before one that is put behind the other reserves now begins, one after
  * the other. */
 uint32_t callqueue_ahead(const struct callqueue *queue, uint32_t calls_at_once);

@@ -19,7 +19,8 @@
  *   at first          the job's token          the token, a step at a time (END_STEP), so that the
  *                                              fabric manager sees to the scope too
  *   by_trees          the token                the token, tree by tree (END_TREE)
- *   steps_by_login     the login: it only reads as before
+ *   steps_by_login    the login: it only     as before
+ *                     reads
  *   by_login          the login                the login, a step at a time: if the site allows it
  *
  * What a step has is asked for only where it must be known: by_trees, and for all below a step. */
@@ -178,6 +179,7 @@ bool cleanup_may_hit_name(const struct reservation *r)
  * were to be ended again. */
 static void keep_known_pieces(const struct reservation *r, const struct cleanup *c)
 {
+    assert(c->below && !r->cleaner->pieces_known);
     struct fmcall_steps steps;
     if (relay_is_joining(r, c->step, true) || !relay_list(r, &steps))
         return;

@@ -56,7 +56,7 @@ enum fmcall_outcome {
                       object; may have acted, for as little is known */
 };
 
-/* What FM_OK of JOIN brings, and FM_DENIED of it. Borrowed. */
+/* What FM_OK of JOIN brings. Borrowed. */
 enum { FMCALL_ROOT_SIZE = sizeof "00:00:00:00:00:00" };
 
 struct fmcall_tree {

@@ -48,7 +48,7 @@ void link_start(struct core *core)
         return;
     enter_state(core, LINK_LOGGING_IN);
     if (core->link.logging_in)
-        return; /* one that an earlier attempt began is as good as a new one, unless `again` */
+        return; /* one that an earlier attempt began is as good as a new one, unless login_again */
     core->link.logging_in = true;
     core->link.login_again = false;
     core_effect(core, EFFECT_LOGIN)->u.login.url = core->link.url;
@@ -87,6 +87,7 @@ void link_list_within(struct core *core, int64_t wait_ms)
 
 void link_list_unanswered(struct core *core)
 {
+    assert(core->config.call_timeout_ms > 0);
     int64_t wait_ms = LATE_FACTOR * core->config.call_timeout_ms;
     core->link.unanswered_ms = core->now_ms + wait_ms;
     link_list_within(core, wait_ms);
@@ -223,6 +224,7 @@ void link_move(struct core *core)
 
 int64_t link_deadline(const struct core *core)
 {
+    assert(core->link.state <= LINK_UP);
     if (!core->config.fm_present)
         return INT64_MAX;
     if (core->link.state == LINK_DOWN)

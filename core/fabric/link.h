@@ -7,21 +7,21 @@
 
 struct link {
     enum link_state state;
-    int64_t since_ms;  /* up, or not up */
-    int64_t lost_ms;   /* when it went down last */
-    int64_t retry_ms;  /* down: when to log in again */
-    int64_t relist_ms; /* up: when to compare again; INT64_MAX: never */
-    int64_t
-        unanswered_ms; /* and once by then: a RESERVE was not answered, and may be acted on late */
-    int64_t listed_ms; /* last whole list since the start; 0: none */
-    uint64_t losses;   /* how often it was up and went down */
-    uint32_t failures; /* attempts in a row that did not come up */
-    uint32_t timeouts; /* calls in a row that got no answer, late or broken */
-    bool logging_in;   /* a login is under way: one at a time, in any state */
-    bool login_again;  /* it is for another URL by now: log in again when it ends */
-    uint32_t url;      /* index of the URL in use, or to be tried next */
-    uint64_t list;     /* id of the list under way, 0: none */
-    int64_t list_began_ms;             /* when that, or the last one, began */
+    int64_t since_ms;      /* up, or not up */
+    int64_t lost_ms;       /* when it went down last */
+    int64_t retry_ms;      /* down: when to log in again */
+    int64_t relist_ms;     /* up: when to compare again; INT64_MAX: never */
+    int64_t unanswered_ms; /* up: compare once by then, as a RESERVE that was not answered may be
+                              acted on late */
+    int64_t listed_ms;     /* last whole list since the start; 0: none */
+    uint64_t losses;       /* how often it was up and went down */
+    uint32_t failures;     /* attempts in a row that did not come up */
+    uint32_t timeouts;     /* calls in a row that got no answer, late or broken */
+    bool logging_in;       /* a login is under way: one at a time, in any state */
+    bool login_again;      /* it is for another URL by now: log in again when it ends */
+    uint32_t url;          /* index of the URL in use, or to be tried next */
+    uint64_t list;         /* id of the list under way, 0: none */
+    int64_t list_began_ms; /* when that, or the last one, began */
     uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
                                           one is logged */
     char error[ERROR_TEXT_SIZE];

@@ -20,6 +20,7 @@ const struct interconnect *interconnect_of(int kind)
 void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *r, const char *step, variable_fn *each, void *arg)
 {
+    assert(config && each);
     interconnect_of(r->interconnect)->environment(config, fm_url, r, step, each, arg);
 }
 
@@ -28,6 +29,7 @@ enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *dr
     const struct reserve_request *q = drawing->request;
     struct reservation_record *rec = drawing->record;
     const char *word = interconnect_word(rec->interconnect);
+    assert(rec->vni_count == 0 && rec->pkey == 0 && rec->fm_side == FM_SIDE_NOTHING);
     drawing->field = q->vni_count > 0          ? "vni_count"
                      : q->traffic_classes != 0 ? "traffic_classes"
                                                : NULL;

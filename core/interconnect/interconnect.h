@@ -44,7 +44,8 @@ const struct interconnect *interconnect_of(int kind); /* enum interconnect_kind 
 /* Calls each for every variable of a job's tasks (F16), in a fixed order. Strings are valid during
  * the call; among them are the job's secrets. Slingshot: those of the fabric manager fm_url (or
  * config->job_url, if there is one), for step (NULL: "0", since FI_CXI_COLL_JOB_STEP_ID is never
- * unset); nothing unless hwcoll is reserved: without all of them libfabric does without. */
+ * unset). None when hwcoll is not reserved: libfabric then uses no hardware collectives. A relayed
+ * job has them in any case, with the broker's URL and its own key. */
 void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *reservation, const char *step, variable_fn *each,
                       void *arg);

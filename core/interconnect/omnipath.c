@@ -35,6 +35,7 @@ uint32_t omnipath_pkeys_free(const struct core *core)
 static uint16_t pick_pkey(const struct core *core)
 {
     const struct idset *pool = &core->config.omnipath.pkeys;
+    assert(pool->count > 0);
     int at = idset_next(pool, core->pkey_after);
     while (idset_has(&core->pkeys_taken, (uint16_t)at))
         at = idset_next(pool, (uint32_t)at + 1);
@@ -42,9 +43,10 @@ static uint16_t pick_pkey(const struct core *core)
 }
 
 /* Why the job gets none; NULL: it gets one. */
-static const char *want_of_pkeys(struct core *core, uint32_t uid)
+static const char *why_no_pkey(struct core *core, uint32_t uid)
 {
     const uint32_t pool = core->config.omnipath.pkeys.count, available = omnipath_pkeys_free(core);
+    assert(available <= pool);
     if (available == 0)
         return core_text(core,
                          "all %u partition keys are in use, or held after a release: run the job "
@@ -59,9 +61,10 @@ static const char *want_of_pkeys(struct core *core, uint32_t uid)
                      uid, held_by(&core->pkeys_held, uid), available);
 }
 
-static enum answer_kind draw(struct core *core, struct drawing *drawing)
+static enum answer_kind draw_omnipath(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
+    assert(rec->interconnect == INTERCONNECT_OMNIPATH);
     const enum answer_kind verdict = interconnect_draw_nothing(core, drawing);
     if (verdict != ANSWER_CREATED)
         return verdict;
@@ -69,7 +72,7 @@ static enum answer_kind draw(struct core *core, struct drawing *drawing)
     rec->key = drawing->request->key;
     if (core->config.omnipath.pkeys.count == 0)
         return ANSWER_CREATED;
-    drawing->detail = want_of_pkeys(core, rec->uid);
+    drawing->detail = why_no_pkey(core, rec->uid);
     if (!drawing->detail) {
         rec->pkey = pick_pkey(core);
         core->pkey_after = (uint32_t)rec->pkey + 1;
@@ -83,6 +86,7 @@ static enum answer_kind draw(struct core *core, struct drawing *drawing)
 /* opx takes the digits as they are, psm3 the usual form of a UUID. */
 static void tell_key(const char *key, variable_fn *each, void *arg)
 {
+    assert(strlen(key) == JOB_KEY_LENGTH);
     char text[JOB_KEY_LENGTH + 4 + 1];
     each(arg, "FI_OPX_UUID", key);
     (void)snprintf(text, sizeof text, "%.8s-%.4s-%.4s-%.4s-%.12s", key, key + 8, key + 12, key + 16,
@@ -93,6 +97,7 @@ static void tell_key(const char *key, variable_fn *each, void *arg)
 
 static void tell_text(const char *name, const char *value, variable_fn *each, void *arg)
 {
+    assert(name && value);
     if (value[0] != '\0')
         each(arg, name, value);
 }
@@ -113,9 +118,11 @@ static void tell_sharing(const struct core_config *config, const struct reservat
     each(arg, "FI_OPX_ENDPOINTS_PER_HFI_CONTEXT", text);
 }
 
-static void environment(const struct core_config *config, const char *fm_url,
-                        const struct reservation *r, const char *step, variable_fn *each, void *arg)
+static void tell_omnipath(const struct core_config *config, const char *fm_url,
+                          const struct reservation *r, const char *step, variable_fn *each,
+                          void *arg)
 {
+    assert(r->interconnect == INTERCONNECT_OMNIPATH);
     const struct omnipath_config *omnipath = &config->omnipath;
     char text[16];
     (void)fm_url, (void)step;
@@ -138,4 +145,4 @@ static void environment(const struct core_config *config, const char *fm_url,
 }
 
 const struct interconnect interconnect_omnipath = {
-    .driver = DRIVER_LAYOUT, .draw = draw, .environment = environment};
+    .driver = DRIVER_LAYOUT, .draw = draw_omnipath, .environment = tell_omnipath};

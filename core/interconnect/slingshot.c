@@ -26,9 +26,10 @@ static bool choose_classes(struct core *core, struct drawing *drawing)
     return false;
 }
 
-/* What else is to be said of too few VNIs. */
-static const char *cause_of_want(struct core *core, uint32_t uid, bool too_much)
+/* What else keeps the job from having VNIs; "": nothing, they are in use. */
+static const char *why_too_few(struct core *core, uint32_t uid, bool too_much)
 {
+    assert(!too_much || core->vnis.free.count > 0);
     if (too_much)
         return core_text(core,
                          ", for others: released jobs of uid %u hold %u; run the job when their "
@@ -39,8 +40,8 @@ static const char *cause_of_want(struct core *core, uint32_t uid, bool too_much)
                                            "not know: see mcastctl status";
 }
 
-/* Picks the VNIs: as many as the job said, else as the site says (F2). False when the job has to
- * fail for want of them (F4). */
+/* Picks the VNIs: as many as the job said, else as the site says (F2). False when there are too
+ * few, and the job has to fail (F4). */
 static bool choose_vnis(struct core *core, struct reservation_record *rec,
                         const struct reserve_request *q, const char **detail)
 {
@@ -62,7 +63,7 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     }
     core->vnis_held.refused += too_much;
     *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
-                        wanted == 1 ? "" : "s", available, cause_of_want(core, q->uid, too_much));
+                        wanted == 1 ? "" : "s", available, why_too_few(core, q->uid, too_much));
     return !core->config.vni_required;
 }
 
@@ -135,9 +136,10 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
         rec->key = q->key;
 }
 
-static enum answer_kind draw(struct core *core, struct drawing *drawing)
+static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawing)
 {
     struct reservation_record *rec = drawing->record;
+    assert(rec->interconnect == INTERCONNECT_SLINGSHOT);
     assert(!drawing->adopted || reservation_adopted(drawing->adopted));
     if (drawing->request->by_plugin) {
         decide_hwcoll(core, drawing);
@@ -156,9 +158,11 @@ static enum answer_kind draw(struct core *core, struct drawing *drawing)
     return ANSWER_CREATED;
 }
 
-static void environment(const struct core_config *config, const char *fm_url,
-                        const struct reservation *r, const char *step, variable_fn *each, void *arg)
+static void tell_slingshot(const struct core_config *config, const char *fm_url,
+                           const struct reservation *r, const char *step, variable_fn *each,
+                           void *arg)
 {
+    assert(r->interconnect == INTERCONNECT_SLINGSHOT);
     assert(fm_url);
     char text[FM_URL_SIZE + 64];
     const bool relayed = reservation_relayed(r);
@@ -184,5 +188,6 @@ static void environment(const struct core_config *config, const char *fm_url,
     each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
 }
 
-const struct interconnect interconnect_slingshot = {
-    .driver = DRIVER_SERVICES | DRIVER_LAYOUT, .draw = draw, .environment = environment};
+const struct interconnect interconnect_slingshot = {.driver = DRIVER_SERVICES | DRIVER_LAYOUT,
+                                                    .draw = draw_slingshot,
+                                                    .environment = tell_slingshot};

@@ -28,6 +28,7 @@ static int64_t larger(int64_t one, int64_t other)
 
 static int64_t poll_ms(const struct leader *leader)
 {
+    assert(leader->lease_ms > 0);
     return smaller(larger(leader->lease_ms / POLLS_PER_LEASE, POLL_MIN_MS), POLL_MAX_MS);
 }
 
@@ -40,6 +41,7 @@ void leader_init(struct leader *leader, int64_t lease_ms)
 
 int64_t leader_try_ms(const struct leader *leader)
 {
+    assert(leader->lease_ms > 0);
     return smaller(leader->lease_ms / TRIES_PER_LEASE, TRY_MAX_MS);
 }
 
@@ -53,7 +55,7 @@ static void extend_lease(struct leader *leader, int64_t sent_ms, int64_t ttl_ms)
     leader->deadline_ms = sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;
 }
 
-static void end(struct leader *leader)
+static void end_leadership(struct leader *leader)
 {
     leader->phase = LEADER_ENDED;
     leader->revision = 0;
@@ -63,8 +65,9 @@ static void end(struct leader *leader)
 /* The leader key, if it had one, went with the lease. A standby gets another lease. */
 static void lease_over(struct leader *leader, int64_t now_ms)
 {
+    assert(leader->phase != LEADER_ENDED);
     if (leader->phase == LEADER_LEADING || leader->resigning) {
-        end(leader);
+        end_leadership(leader);
         return;
     }
     leader->lease = 0;
@@ -74,34 +77,37 @@ static void lease_over(struct leader *leader, int64_t now_ms)
 
 bool leader_may_act(const struct leader *leader, int64_t now_ms)
 {
+    assert(leader->phase != LEADER_LEADING || leader->revision > 0);
     return leader->phase == LEADER_LEADING && !leader->resigning && now_ms < leader->deadline_ms;
 }
 
 bool leader_check(struct leader *leader, int64_t now_ms)
 {
     if (leader->phase == LEADER_LEADING && now_ms >= leader->deadline_ms)
-        end(leader);
+        end_leadership(leader);
     return leader_may_act(leader, now_ms);
 }
 
 void leader_deposed(struct leader *leader)
 {
     assert(leader->phase == LEADER_LEADING || leader->phase == LEADER_ENDED);
-    end(leader);
+    end_leadership(leader);
 }
 
 void leader_resign(struct leader *leader)
 {
+    assert(leader->lease_ms > 0);
     leader->resigning = true;
     leader->next_ms = 0;
     if (leader->ttl_ms == 0) /* so no campaign is on its way; what is left of a grant runs out */
-        end(leader);
+        end_leadership(leader);
 }
 
 /* ---- questions ---- */
 
 static enum leader_question due_question(const struct leader *leader, int64_t now_ms)
 {
+    assert(leader->phase != LEADER_ENDED);
     if (leader->phase == LEADER_TESTING)
         return LEADER_TEST;
     if (leader->resigning)
@@ -145,6 +151,7 @@ int64_t leader_wake(const struct leader *leader)
 static void campaign_answered(struct leader *leader, const struct leader_answer *answer,
                               int64_t now_ms)
 {
+    assert(leader->phase == LEADER_STANDBY);
     leader->holder = answer->holder;
     leader->next_ms = now_ms + poll_ms(leader);
     if (answer->holder != leader->lease)
@@ -182,7 +189,7 @@ static void answered_well(struct leader *leader, const struct leader_answer *ans
         campaign_answered(leader, answer, now_ms);
         break;
     case LEADER_RESIGN:
-        end(leader);
+        end_leadership(leader);
         break;
     case LEADER_NOTHING:
         break;
@@ -193,6 +200,7 @@ void leader_answered(struct leader *leader, const struct leader_answer *answer, 
 {
     assert(answer->question == leader->asked && leader->asked != LEADER_NOTHING);
     assert(answer->sent_ms <= now_ms);
+    assert(leader->phase == LEADER_LEADING || leader->revision == 0);
     leader->asked = LEADER_NOTHING;
     (void)leader_check(leader, now_ms);
     if (leader->phase == LEADER_ENDED)
@@ -209,7 +217,7 @@ void leader_answered(struct leader *leader, const struct leader_answer *answer, 
         break;
     case LEADER_REFUSED:
         leader->refused = true;
-        end(leader);
+        end_leadership(leader);
         break;
     case LEADER_UNKNOWN:
         leader->next_ms = now_ms + RETRY_MS;

@@ -62,10 +62,10 @@ static void note_job_id(const char ***names, uint32_t *count, const char *name)
 }
 
 /* A job that the resource manager says is active, and the ledger has not as such, while the fabric
- * manager lists a reservation of it: two witnesses against the ledger, which may be older than the
+ * manager lists a reservation of it: both contradict the ledger, which may be older than the
  * job (B11). Taken for active, as a new ledger does. */
-static struct reservation *named_job(struct core *core, const struct joblist *joblist,
-                                     const char *job)
+static struct reservation *take_named_job(struct core *core, const struct joblist *joblist,
+                                          const char *job)
 {
     assert(joblist->cluster);
     const char *cluster = joblist->cluster->name;
@@ -107,7 +107,7 @@ const char *joblist_add(struct core *core, struct joblist *joblist, const char *
     struct sync_found *found = &joblist->found;
     found->active += (uint32_t)count;
     for (size_t i = 0; i < count; i++) {
-        struct reservation *r = named_job(core, joblist, active[i]);
+        struct reservation *r = take_named_job(core, joblist, active[i]);
         if (!r || r->state != JOB_ACTIVE) {
             note_job_id(&found->unknown, &found->unknown_count, active[i]);
             continue;

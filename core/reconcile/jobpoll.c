@@ -12,6 +12,7 @@ enum { RETRY_MS = 30 * 1000 };
 
 static int64_t until_next(const struct core *core, const struct cluster *cluster)
 {
+    assert(cluster);
     const struct cluster_config *config = core_cluster_config(core, cluster->name);
     return config && config->jobpoll_every_ms > 0 ? config->jobpoll_every_ms : INT64_MAX;
 }

@@ -75,6 +75,7 @@ void strays_keep(struct strays *s)
 
 void strays_judge(struct strays *s, bool (*judge)(void *arg, const struct stray *stray), void *arg)
 {
+    assert(s->known.count <= s->known.capacity);
     assert(judge);
     size_t kept = 0;
     for (size_t i = 0; i < s->known.count; i++) {

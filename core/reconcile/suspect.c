@@ -4,13 +4,14 @@
 #include <assert.h>
 #include <string.h>
 
-enum { NUMBERS_SKIPPED = 1 << 20 };
-
 /* A ledger that does not know all jobs that run: it is new, or older than they are (B4, B11). */
+
+enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can have given */
 
 /* The jobs that run may have VNIs which this ledger takes for free. */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
+    assert(cluster && job);
     assert(why);
     alarm_raise(core, ALARM_OLD_LEDGER, cluster,
                 "%s-%s %s; VNIs that are not known to be free are not given out", cluster, job,

@@ -35,12 +35,14 @@ enum { NONE_LEFT = 507 };
 
 static bool has_digits(const char *words)
 {
+    assert(words);
     return words[0] >= '0' && words[0] <= '9' && words[1] >= '0' && words[1] <= '9' &&
            words[2] == ':';
 }
 
-static void deny(struct core *core, uint64_t ticket, int status, const char *words)
+static void deny_join(struct core *core, uint64_t ticket, int status, const char *words)
 {
+    assert(words);
     core_answer(core, ticket, ANSWER_JOIN_DENIED, NULL, words)->status =
         status == NONE_LEFT && !has_digits(words) ? 0 : status;
 }
@@ -49,19 +51,21 @@ static void deny_waiters(struct core *core, struct relayed *one, int status, con
 {
     for (struct waiter *w; (w = one->waiters);) {
         one->waiters = w->next;
-        deny(core, w->ticket, status, words);
+        deny_join(core, w->ticket, status, words);
         free(w);
     }
 }
 
 static void answer_later(struct core *core, uint64_t ticket, const char *words)
 {
+    assert(words);
     core_answer(core, ticket, ANSWER_JOIN_LATER, NULL, words);
 }
 
 static void answer_overdue(struct core *core, const struct reservation *r, struct relayed *one)
 {
     struct waiter *w = one->waiters;
+    assert(!w || !w->next || one->kind == FMCALL_LEAVE);
     if (!w || w->due_ms > core->now_ms)
         return;
     one->waiters = w->next;
@@ -74,6 +78,7 @@ static void answer_overdue(struct core *core, const struct reservation *r, struc
 /* Why the job has no trees, and will have none; NULL: it has, or may. */
 static const char *why_none(struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE)
         return "01: the job is over";
     if (reservation_wants_hwcoll(r))
@@ -84,7 +89,7 @@ static const char *why_none(struct core *core, const struct reservation *r)
 
 /* ---- requests ---- */
 
-static void await(struct core *core, struct relayed *one, uint64_t ticket)
+static void wait_for_answer(struct core *core, struct relayed *one, uint64_t ticket)
 {
     assert(!one->waiters || one->kind == FMCALL_LEAVE);
     core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
@@ -92,6 +97,7 @@ static void await(struct core *core, struct relayed *one, uint64_t ticket)
 
 static bool has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
 {
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
     for (unsigned i = 0; i < r->vni_count; i++) {
         if (r->vnis[i] == vni)
             return true;
@@ -105,6 +111,7 @@ static bool has_vni(const struct core *core, const struct reservation *r, uint16
 
 static bool is_within(const char *step, const char *const *scopes, size_t count)
 {
+    assert(step && (scopes || count == 0));
     for (size_t i = 0; i < count; i++) {
         if (!steppath_within(step, scopes[i]))
             return false;
@@ -126,6 +133,7 @@ static struct reservation *find_relayed(struct core *core, uint64_t ticket, uint
 
 static const char *limit_words(struct core *core, const struct reservation *r)
 {
+    assert(reservation_relayed(r));
     return core_text(core, "01: the job has %u multicast addresses, and all are in use",
                      r->addresses);
 }
@@ -147,17 +155,17 @@ void relay_join(struct core *core, const struct core_event *event)
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
     else if (none)
-        deny(core, ticket, NONE_LEFT, none);
+        deny_join(core, ticket, NONE_LEFT, none);
     else if (!one && relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)
-        deny(core, ticket, NONE_LEFT, limit_words(core, r));
+        deny_join(core, ticket, NONE_LEFT, limit_words(core, r));
     else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)) && relay->count > 0)
         answer_later(core, ticket, "too many requests of this job are under way: ask again");
     else if (!one && !relayed_has_room(core, relay, strlen(event->u.join.body)))
-        deny(core, ticket, 0, "too many requests of all jobs are under way");
+        deny_join(core, ticket, 0, "too many requests of all jobs are under way");
     else {
         if (!one)
             one = relayed_add(core, r, FMCALL_JOIN, event->u.join.step, event->u.join.body);
-        await(core, one, ticket);
+        wait_for_answer(core, one, ticket);
     }
     core_act(core, r);
 }
@@ -213,7 +221,7 @@ void relay_leave(struct core *core, const struct core_event *event)
         one = relayed_add(core, r, FMCALL_LEAVE, tree ? tree->step : "", NULL);
         one->tree = event->u.leave.tree;
     }
-    await(core, one, event->ticket);
+    wait_for_answer(core, one, event->ticket);
     core_act(core, r);
 }
 
@@ -221,6 +229,7 @@ void relay_leave(struct core *core, const struct core_event *event)
 
 static void answer_joined(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(one->made && one->waiters);
     struct waiter *w = one->waiters;
     struct fmcall_tree *tree = memory_zeroed(sizeof *tree);
     *tree = (struct fmcall_tree){one->tree, core_text(core, "%s", one->root)};
@@ -234,6 +243,7 @@ static void answer_joined(struct core *core, struct reservation *r, struct relay
 /* For who asks now; who asks no more has no use for it. */
 static void make_again(struct core *core, struct relayed *one)
 {
+    assert(one->kind == FMCALL_JOIN && one->op.call == 0);
     one->made = false;
     one->give_up_ms = core->now_ms + (one->waiters ? core->config.relay_timeout_ms : 0);
     one->refused = !one->waiters;
@@ -241,9 +251,10 @@ static void make_again(struct core *core, struct relayed *one)
 
 /* A no to it. Between two requests of its sender it is kept for the second one, which would begin
  * it anew, and so on for ever. */
-static void refuse(struct core *core, struct reservation *r, struct relayed *one, int status,
-                   const char *words)
+static void refuse_request(struct core *core, struct reservation *r, struct relayed *one,
+                           int status, const char *words)
 {
+    assert(words && one->op.call == 0);
     if (one->kind == FMCALL_LEAVE && one->unsure)
         relay_doubt(r);
     if (one->waiters) {
@@ -271,28 +282,31 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
     one->give_up_ms = INT64_MAX; /* none waits for it, and it counts until the job ends */
 }
 
-static void give_up(struct core *core, struct reservation *r, struct relayed *one)
+static void give_up_request(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(!one->made && one->op.call == 0);
     const char *words = one->op.words ? one->op.words
                         : core->link.state == LINK_UP
                             ? "the fabric manager was busy with other calls"
                             : "the link to the fabric manager is not up";
     core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s: %s -> given up",
                   fmcall_kind_word(one->kind), one->step, words);
-    refuse(core, r, one, 0,
-           core_text(core, "not done within %lld s: %s",
-                     (long long)core->config.relay_timeout_ms / 1000, words));
+    refuse_request(core, r, one, 0,
+                   core_text(core, "not done within %lld s: %s",
+                             (long long)core->config.relay_timeout_ms / 1000, words));
 }
 
 /* The fabric manager does not delete it. */
 static bool stays_unfit(const struct relay *relay, const struct relayed *one)
 {
+    assert(relay);
     const struct relayed *leave = relayed_find_leave(relay, one->tree);
     return one->unfit && !one->refused && (!leave || leave->refused);
 }
 
-static void look_at(struct core *core, struct reservation *r, struct relayed *one)
+static void update_request(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(operation_valid(&one->op));
     const char *none = why_none(core, r);
     if (none)
         deny_waiters(core, one, NONE_LEFT, none);
@@ -305,9 +319,9 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     if (none)
         relayed_end(core, r, one);
     else if (one->refused && one->waiters)
-        refuse(core, r, one, one->status, one->op.words);
+        refuse_request(core, r, one, one->status, one->op.words);
     else if (stays_unfit(r->relay, one))
-        refuse(core, r, one, 0, one->op.words);
+        refuse_request(core, r, one, 0, one->op.words);
     else if (one->made && one->waiters)
         answer_joined(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->made)
@@ -315,7 +329,7 @@ static void look_at(struct core *core, struct reservation *r, struct relayed *on
     else if (one->give_up_ms <= core->now_ms && one->refused)
         relayed_end(core, r, one);
     else if (one->give_up_ms <= core->now_ms)
-        give_up(core, r, one);
+        give_up_request(core, r, one);
 }
 
 static bool is_ready(const struct core *core, const struct reservation *r,
@@ -335,7 +349,7 @@ void relay_act(struct core *core, struct reservation *r)
         return;
     for (struct relayed *one = relay->requests, *next; one; one = next) {
         next = one->next;
-        look_at(core, r, one);
+        update_request(core, r, one);
     }
     for (struct relayed *one = relay->requests; one; one = one->next) {
         const bool ready = is_ready(core, r, one) && at_once < REQUESTS_AT_ONCE;
@@ -351,6 +365,7 @@ void relay_act(struct core *core, struct reservation *r)
 
 int64_t relay_deadline(const struct core *core, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     int64_t when = relay_list_due(r);
     if (when <= core->now_ms || !cleanup_has_trees(r)) /* it is in the queue; or for nothing */
         when = INT64_MAX;
@@ -381,8 +396,9 @@ void relay_begin(struct core *core, struct operation *op, struct effect *effect)
 
 /* ---- what came of it ---- */
 
-static void left(struct core *core, struct reservation *r, struct relayed *one)
+static void tree_left(struct core *core, struct reservation *r, struct relayed *one)
 {
+    assert(one->kind == FMCALL_LEAVE && one->op.call == 0);
     relay_drop_tree(r->relay, one->tree);
     core_answer_waiters(core, &one->waiters, ANSWER_LEFT, NULL, NULL);
     relayed_end(core, r, one);
@@ -393,24 +409,25 @@ static void add_tree(struct core *core, struct reservation *r, struct relayed *o
     assert(id < FMCALL_TREES && one->op.call == 0);
     struct relayed *leave = relayed_find_leave(r->relay, id);
     if (leave && leave->op.call == 0) /* the number is another tree's now */
-        left(core, r, leave);
+        tree_left(core, r, leave);
     for (struct relayed *other = r->relay->requests; other; other = other->next)
         other->unfit = other->unfit && other->tree != id;
     relay_add_tree(r->relay, id, one->step);
     one->tree = id;
 }
 
-static void joined(struct core *core, struct reservation *r, struct relayed *one,
-                   const struct fmcall_tree *tree)
+static void tree_joined(struct core *core, struct reservation *r, struct relayed *one,
+                        const struct fmcall_tree *tree)
 {
+    assert(one->kind == FMCALL_JOIN && !one->made);
     add_tree(core, r, one, tree->id);
     one->made = true;
     (void)snprintf(one->root, sizeof one->root, "%s", tree->root);
     one->give_up_ms = core->now_ms + UNUSED_MS;
 }
 
-static void retry(struct core *core, struct reservation *r, struct relayed *one, int64_t wait_ms,
-                  const char *words)
+static void retry_request(struct core *core, struct reservation *r, struct relayed *one,
+                          int64_t wait_ms, const char *words)
 {
     assert(wait_ms > 0);
     core_discard(core, one->op.words);
@@ -422,30 +439,6 @@ static void retry(struct core *core, struct reservation *r, struct relayed *one,
     one->tries++;
 }
 
-/* The NIC that is named so: groups of hexadecimal digits, to the first character that is none. */
-static uint64_t read_nic(const char *text)
-{
-    uint64_t nic = 0;
-    for (char *end;; text = end + 1) {
-        nic = nic << 8 | (strtoul(text, &end, 16) & 0xff);
-        if (*end != ':')
-            return nic;
-    }
-}
-
-/* Whether it is one of the request's "macs", its first member. */
-static bool names_nic(const char *body, const char *root)
-{
-    const uint64_t nic = read_nic(root);
-    const char *at = root[0] != '\0' ? strchr(body, '[') : NULL;
-    while (at && *at != ']') {
-        if (strncmp(at + 1, "\"", 1) == 0 && read_nic(at + 2) == nic)
-            return true;
-        at = strpbrk(at + 1, ",]");
-    }
-    return false;
-}
-
 /* There is a tree, and libfabric would crash at its root, or not take it and not delete it either.
  * It goes, before another one is asked for; without hurry, as the next one may be of the same kind.
  */
@@ -453,8 +446,8 @@ static void made_unfit(struct core *core, struct reservation *r, struct relayed 
                        const struct fmcall_tree *tree)
 {
     assert(one->kind == FMCALL_JOIN && !one->made);
-    retry(core, r, one, core_retry_wait(one->tries),
-          "the root of the tree that it made is none of the NICs that it was to join");
+    retry_request(core, r, one, core_retry_wait(one->tries),
+                  "the root of the tree that it made is none of the NICs that it was to join");
     if (relay_find_tree(r->relay, tree->id)) /* it has not made this one now */
         return;
     add_tree(core, r, one, tree->id);
@@ -480,17 +473,17 @@ void relay_done(struct core *core, struct operation *op, const struct core_event
     if (unsure && one->kind == FMCALL_JOIN)
         relay_doubt(r); /* there may be a tree of which nothing is known */
     if (outcome == FM_OK && one->kind == FMCALL_JOIN) {
-        if (names_nic(one->body, event->u.call.tree->root))
-            joined(core, r, one, event->u.call.tree);
+        if (relayed_names_nic(one->body, event->u.call.tree->root))
+            tree_joined(core, r, one, event->u.call.tree);
         else
             made_unfit(core, r, one, event->u.call.tree);
     } else if (outcome == FM_OK || (outcome == FM_GONE && one->kind == FMCALL_LEAVE)) {
-        left(core, r, one);
+        tree_left(core, r, one);
     } else if (outcome == FM_DENIED || outcome == FM_REFUSED || outcome == FM_GONE) {
-        refuse(core, r, one, event->u.call.status, words);
+        refuse_request(core, r, one, event->u.call.status, words);
     } else {
         const bool unhurried = one->kind == FMCALL_LEAVE && !one->waiters;
-        retry(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
+        retry_request(core, r, one, unhurried ? core_retry_wait(one->tries) : RETRY_MS, words);
     }
     core_act_on_lives(core, r->cluster, r->job); /* a newer one may have waited for this call */
 }

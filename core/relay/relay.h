@@ -99,6 +99,9 @@ uint32_t relayed_joins(const struct relay *relay);
 /* For one more, with a body of so many bytes. Whatever others ask for, a job has room for a join of
  * some thousand NICs (B8). */
 bool relayed_has_room(const struct core *core, const struct relay *relay, size_t bytes);
+/* Whether the root of a tree is one of the NICs that the body of a JOIN names ("macs", its first
+ * member). */
+bool relayed_names_nic(const char *body, const char *root);
 
 /* ---- trees.c ---- */
 

@@ -5,6 +5,7 @@
 #include "core/state.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the bodies of requests may have. */
@@ -35,11 +36,12 @@ struct relayed *relayed_add(struct core *core, struct reservation *r, enum fmcal
 void relayed_end(struct core *core, struct reservation *r, struct relayed *one)
 {
     struct relayed **at = &r->relay->requests;
-    assert(one->op.call == 0 && !one->waiters);
+    assert(one->op.call == 0 && !one->waiters && r->relay->count > 0);
     while (*at != one)
         at = &(*at)->next;
     *at = one->next;
     r->relay->count--;
+    assert(core->relay_bytes >= (one->body ? strlen(one->body) : 0));
     core->relay_bytes -= one->body ? strlen(one->body) : 0;
     callqueue_remove(&core->calls, &one->op);
     core_discard(core, one->op.words);
@@ -61,6 +63,7 @@ struct relayed *relayed_find_again(const struct relay *relay, const char *step, 
 
 struct relayed *relayed_find_leave(const struct relay *relay, uint16_t tree)
 {
+    assert(tree < FMCALL_TREES);
     struct relayed *one = relay->requests;
     while (one && (one->kind != FMCALL_LEAVE || one->tree != tree))
         one = one->next;
@@ -86,7 +89,33 @@ static size_t bytes_of(const struct relay *relay)
 bool relayed_has_room(const struct core *core, const struct relay *relay, size_t bytes)
 {
     const size_t own = bytes_of(relay) + bytes;
+    assert(core->relay_bytes >= own - bytes);
     return relay->count < RELAYED_MAX &&
            (own <= BYTES_ALWAYS ||
             (own <= BYTES_MAX && core->relay_bytes + bytes <= BYTES_ALL_MAX));
+}
+
+/* The NIC that is named so: groups of hexadecimal digits, to the first character that is none. */
+static uint64_t read_nic(const char *text)
+{
+    uint64_t nic = 0;
+    assert(text);
+    for (char *end;; text = end + 1) {
+        nic = nic << 8 | (strtoul(text, &end, 16) & 0xff);
+        if (*end != ':')
+            return nic;
+    }
+}
+
+bool relayed_names_nic(const char *body, const char *root)
+{
+    assert(body && root);
+    const uint64_t nic = read_nic(root);
+    const char *at = root[0] != '\0' ? strchr(body, '[') : NULL;
+    while (at && *at != ']') {
+        if (strncmp(at + 1, "\"", 1) == 0 && read_nic(at + 2) == nic)
+            return true;
+        at = strpbrk(at + 1, ",]");
+    }
+    return false;
 }

@@ -43,6 +43,7 @@ void relay_destroy(struct relay *relay)
 {
     if (!relay)
         return;
+    assert(relay->trees || relay->tree_count == 0);
     for (struct relayed *one; (one = relay->requests);) {
         relay->requests = one->next;
         free_request(one);
@@ -64,6 +65,7 @@ bool relay_in_flight(const struct reservation *r)
 
 void relay_add_tree(struct relay *relay, uint16_t id, const char *step)
 {
+    assert(step);
     assert(id < FMCALL_TREES);
     relay_drop_tree(relay, id); /* its end was not seen */
     relay->trees =
@@ -74,6 +76,7 @@ void relay_add_tree(struct relay *relay, uint16_t id, const char *step)
 
 const struct relay_tree *relay_find_tree(const struct relay *relay, uint16_t id)
 {
+    assert(id < FMCALL_TREES);
     for (uint32_t i = 0; relay && i < relay->tree_count; i++) {
         if (relay->trees[i].id == id)
             return &relay->trees[i];
@@ -90,6 +93,7 @@ static void drop_at(struct relay *relay, uint32_t at)
 
 void relay_drop_tree(struct relay *relay, uint16_t id)
 {
+    assert(relay);
     const struct relay_tree *tree = relay_find_tree(relay, id);
     if (tree)
         drop_at(relay, (uint32_t)(tree - relay->trees));
@@ -99,11 +103,13 @@ void relay_drop_tree(struct relay *relay, uint16_t id)
 
 static bool is_meant(const char *of, const char *step, bool below)
 {
+    assert(of && step);
     return strcmp(of, step) == 0 || (below && steppath_within(of, step));
 }
 
 bool relay_is_joining(const struct reservation *r, const char *step, bool below)
 {
+    assert(step);
     for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
         if (one->kind == FMCALL_JOIN && !one->refused && is_meant(one->step, step, below))
             return true;
@@ -113,6 +119,7 @@ bool relay_is_joining(const struct reservation *r, const char *step, bool below)
 
 bool relay_step_is_empty(const struct reservation *r, const char *step, bool below)
 {
+    assert(step);
     const struct relay *relay = r->relay;
     if (!relay || !relay->complete || relay_is_joining(r, step, below))
         return false;
@@ -125,6 +132,7 @@ bool relay_step_is_empty(const struct reservation *r, const char *step, bool bel
 
 void relay_note_cleanup(struct reservation *r)
 {
+    assert(r->cleaner);
     if (r->relay)
         r->relay->cleanup_calls++;
 }
@@ -132,6 +140,7 @@ void relay_note_cleanup(struct reservation *r)
 /* What was made meanwhile may be gone, too. */
 void relay_end_step(struct reservation *r, const char *step)
 {
+    assert(step);
     struct relay *relay = r->relay;
     if (!relay)
         return;
@@ -148,6 +157,7 @@ void relay_end_step(struct reservation *r, const char *step)
 
 void relay_end_tree(struct reservation *r, const char *step, uint16_t id)
 {
+    assert(id < FMCALL_TREES);
     struct relay *relay = r->relay;
     if (!relay)
         return;
@@ -163,6 +173,7 @@ void relay_doubt(struct reservation *r)
 
 void relay_unsettle(const struct core *core, struct reservation *r)
 {
+    assert(core->config.call_timeout_ms > 0);
     if (r->relay && r->relay->settles_ms < core->now_ms + core->config.call_timeout_ms)
         r->relay->settles_ms = core->now_ms + core->config.call_timeout_ms;
 }
@@ -171,6 +182,7 @@ void relay_unsettle(const struct core *core, struct reservation *r)
 
 static bool is_named(const struct relay_view *view, const char *step)
 {
+    assert(view->step_count <= RELAY_STEPS_SHOWN);
     for (uint32_t i = 0; i < view->step_count; i++) {
         if (strcmp(view->steps[i], step) == 0)
             return true;
@@ -227,6 +239,7 @@ bool relay_list(const struct reservation *r, struct fmcall_steps *out)
 
 void relay_list_release(struct fmcall_steps *steps)
 {
+    assert(steps->steps || steps->count == 0);
     free((void *)(uintptr_t)steps->steps);
     *steps = (struct fmcall_steps){0};
 }
@@ -255,6 +268,7 @@ void relay_note_list(const struct core *core, struct reservation *r)
 
 void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_t sent_ms)
 {
+    assert(steps->steps || steps->count == 0);
     struct relay *relay = r->relay;
     if (!relay || relay->complete || steps->skipped > 0 || sent_ms <= relay->settles_ms)
         return;

@@ -21,6 +21,7 @@ enum {
 
 static const char *outside_scope(struct core *core, const struct core_event *event)
 {
+    assert(event->u.cleanup.scopes || event->u.cleanup.scope_count == 0);
     assert(event->kind == CORE_CLEANUP);
     for (size_t i = 0; i < event->u.cleanup.scope_count; i++) {
         const char *scope = event->u.cleanup.scopes[i];
@@ -66,6 +67,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CLEANUP);
     const char *step = event->u.cleanup.step;
+    assert(step);
     bool below = event->u.cleanup.below;
     struct reservation *r = ledger_by_number(&core->ledger, event->u.cleanup.number);
     const char *why_not = outside_scope(core, event);
@@ -119,6 +121,7 @@ void core_cleanup(struct core *core, const struct core_event *event)
 /* The trees of a relayed job are known. */
 static bool answer_from_memory(struct core *core, uint64_t ticket, const struct reservation *r)
 {
+    assert(reservation_valid(r));
     struct fmcall_steps *steps = memory_zeroed(sizeof *steps);
     core_discard(core, steps);
     if (!relay_list(r, steps))
@@ -131,6 +134,7 @@ static bool answer_from_memory(struct core *core, uint64_t ticket, const struct 
 void core_steps(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_STEPS);
+    assert(event->u.steps.cluster && event->u.steps.job);
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
     if (!r) {

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { BOOT_SLACK_MS = 300 * 1000 }; /* clocks may differ by it, as for launch documents */
-
 /* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
  * reported that none is left (F3), or [vni] hold is over. */
+
+enum { BOOT_SLACK_MS = 300 * 1000 }; /* clocks may differ by it, as for launch documents */
 
 /* A life that only nodes know has a name of its own, "<job>@<number>": so that nothing takes it for
  * the job's newest life. */
@@ -20,8 +20,8 @@ static void name_unknown_life(char out[static JOB_ID_MAX + 1], const char *job, 
     (void)snprintf(out, JOB_ID_MAX + 1, "%.100s@%llu", job, (unsigned long long)number);
 }
 
-static struct reservation *find_start(struct core *core, const char *cluster, const char *job,
-                                      uint64_t number)
+static struct reservation *find_by_number(struct core *core, const char *cluster, const char *job,
+                                          uint64_t number)
 {
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     while (r && r->number != number)
@@ -41,7 +41,7 @@ static struct reservation *find_life(struct core *core, const char *cluster, con
 {
     assert(cluster && job);
     char name[JOB_ID_MAX + 1];
-    struct reservation *r = find_start(core, cluster, job, number), *unknown;
+    struct reservation *r = find_by_number(core, cluster, job, number), *unknown;
     if (r && !vnis_given_back(r))
         return r;
     name_unknown_life(name, job, number);
@@ -49,7 +49,7 @@ static struct reservation *find_life(struct core *core, const char *cluster, con
     return unknown && unknown->node_number == number ? unknown : r;
 }
 
-/* By a later report of the node, or what a sum has ended comes once more. */
+/* A later report of the node is known; or this is the one that a sum has overridden, once more. */
 static bool is_overtaken(const struct reservation *r, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -325,14 +325,14 @@ static const struct nodefold *fold_lingering(struct core *core, const struct res
 }
 
 /* One report of many nodes, by who acts for the cluster and knows how their epilogs ended. It is of
- * one start of the job, and of nodes that this start has: of all else it frees nothing (I1). */
+ * one life of the job, and of nodes that this life has: of all else it frees nothing (I1). */
 void core_node_sum(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_SUM);
     assert(event->u.sum.state == NODE_DESTROYED || event->u.sum.state == NODE_LINGERING);
     const char *cluster = event->u.sum.cluster, *job = event->u.sum.job;
     char name[NODELIST_NAME_MAX + 1];
-    struct reservation *r = find_start(core, cluster, job, event->u.sum.number);
+    struct reservation *r = find_by_number(core, cluster, job, event->u.sum.number);
     if (!r) {
         answer_not_found(core, event->ticket, cluster, job, event->u.sum.number);
         return;

@@ -66,6 +66,7 @@ static void claim_found(struct core *core, struct reservation *newest)
 static void release_by_plugin(struct core *core, const struct core_event *event,
                               struct reservation *r)
 {
+    assert(event->u.release.by_plugin);
     const uint64_t number = r ? r->number : 0;
     const bool its_own = r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));
     if (its_own && r->state == JOB_ACTIVE)
@@ -80,6 +81,7 @@ void core_release(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RELEASE);
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
+    assert(cluster && job);
     struct reservation *r = ledger_newest(&core->ledger, cluster, job);
     if (!r && !core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, event->ticket, cluster);

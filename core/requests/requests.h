@@ -7,12 +7,13 @@
  * edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+/* A launch document is to be made of a job's newest reservation. */
+void core_launch(struct core *core, const struct core_event *event);
+
 void core_release(struct core *core, const struct core_event *event);
 void core_begin_release(struct core *core, struct reservation *reservation, const char *why);
 
-/* A launch document is to be made of a job's newest reservation. */
-void core_launch(struct core *core, const struct core_event *event);
-/* The reservation is granted once more. */
+/* The reservation is granted once more: which life its nodes report of cannot be told then. */
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_node_sum(struct core *core, const struct core_event *event);

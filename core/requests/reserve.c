@@ -42,6 +42,7 @@ static const char *invalid_field(const struct reserve_request *q, const char **d
 
 static enum hwcoll_wish wish_of(const struct reserve_request *q)
 {
+    assert(q->wish <= WISH_REQUIRED);
     return q->wish == 0 ? WISH_AUTO : q->wish;
 }
 
@@ -78,6 +79,7 @@ static const char *conflicting_field(const struct reservation *r, const struct r
 
 static void wait_for_outcome(struct core *core, uint64_t ticket, struct reservation *r)
 {
+    assert(reservation_waits(r));
     core_wait(&r->op->waiters, ticket)->repeat = true;
     core_give_up_in_time(core, r);
     core_act(core, r);
@@ -214,6 +216,7 @@ static const char *fault_of_nodes(struct core *core, const char *nodes)
 static const char *fault_of_limit(struct core *core, const struct cluster_config *cluster,
                                   const struct reserve_request *q)
 {
+    assert(cluster);
     uint32_t most;
     if (!q->by_plugin || !cluster->limit_refused ||
         sizing_addresses(&core->config, &most, NULL) < 0 || q->limit <= most)

@@ -49,6 +49,7 @@ void eventlog_append(struct eventlog *log, const struct event_record *event)
 void eventlog_prune(struct eventlog *log, uint64_t up_to)
 {
     size_t count = eventlog_count(log), dropped = 0;
+    assert(count <= log->capacity);
     while (dropped < count && log->first + dropped <= up_to)
         free(log->all[dropped++]);
     if (dropped == 0)
@@ -59,6 +60,7 @@ void eventlog_prune(struct eventlog *log, uint64_t up_to)
 
 const struct event_record *eventlog_at(const struct eventlog *log, uint64_t seq)
 {
+    assert(log->first <= log->next);
     return seq >= log->first && seq < log->next ? log->all[seq - log->first] : NULL;
 }
 

@@ -18,6 +18,7 @@ void held_release(struct held *held)
 /* Where the user's slot is when none stands in the way. */
 static size_t home_of(const struct held *held, uint32_t uid)
 {
+    assert(held->slot_count > 0);
     return uid * UINT64_C(0x9e3779b97f4a7c15) >> 32 & (held->slot_count - 1);
 }
 
@@ -39,6 +40,7 @@ static size_t find_slot(const struct held *held, uint32_t uid)
 
 static void grow_held(struct held *held)
 {
+    assert(held->used * 2 >= held->slot_count);
     const struct held old = *held;
     held->slot_count = old.slot_count == 0 ? SLOTS_FIRST : old.slot_count * 2;
     held->slots = memory_zeroed(held->slot_count * sizeof *held->slots);
@@ -59,11 +61,13 @@ void held_add(struct held *held, uint32_t uid, uint32_t count)
     held->used += user->count == 0;
     user->uid = uid;
     user->count += count;
+    assert(held->used * 2 <= held->slot_count);
 }
 
 /* Those behind the hole that would not be found any more move up. */
 static void close_hole(struct held *held, size_t hole)
 {
+    assert(held->slots[hole].count == 0);
     const size_t mask = held->slot_count - 1;
     for (size_t at = next_slot(held, hole); held->slots[at].count > 0; at = next_slot(held, at)) {
         const size_t home = home_of(held, held->slots[at].uid);
@@ -95,6 +99,7 @@ uint32_t held_by(const struct held *held, uint32_t uid)
 
 uint32_t held_most(const struct held *held)
 {
+    assert(held->slots || held->slot_count == 0);
     uint32_t most = 0;
     for (size_t i = 0; i < held->slot_count; i++)
         most = held->slots[i].count > most ? held->slots[i].count : most;

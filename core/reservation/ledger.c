@@ -119,6 +119,7 @@ static void enter_name(struct ledger *l, struct reservation *r)
 
 void ledger_insert(struct ledger *l, struct reservation *r)
 {
+    assert(l->names <= l->count);
     assert(r->number > 0);
     r->name_hash = name_hash(r->cluster, r->job);
     if (l->indexed) {
@@ -170,6 +171,7 @@ static size_t row_from(const struct ledger *l, uint64_t number)
 
 void ledger_remove(struct ledger *l, struct reservation *r)
 {
+    assert(l->count > 0);
     assert(l->indexed);
     struct reservation **at = find_name(l, r->name_hash, r->cluster, r->job);
     if (*at == r) {

@@ -15,6 +15,7 @@ enum {
 
 static size_t name_length(const char *text)
 {
+    assert(text);
     size_t length = 0;
     while (node_char(text[length]))
         length++;
@@ -83,6 +84,7 @@ static const struct node_report by_sum = {.state = NODE_DESTROYED, .summed = tru
 /* What is known of the name, and where it is in the order, or would be. */
 static const struct node_report *look_up(const struct nodes *nodes, const char *name, uint32_t *at)
 {
+    assert(name);
     bool there;
     *at = place_of(nodes, name, &there);
     if (there)
@@ -111,12 +113,13 @@ uint32_t nodes_clean(const struct nodes *nodes)
 
 const char *node_report_services(const struct node_report *report)
 {
+    assert(report);
     return report->services_from == 0 ? NULL : report->name + report->services_from;
 }
 
 /* As it is reported now, where look_up has found `before`, and instead of that. */
-static struct node_report *enter(struct nodes *nodes, const struct node_report *before, uint32_t at,
-                                 const struct node_record *record)
+static struct node_report *enter_report(struct nodes *nodes, const struct node_report *before,
+                                        uint32_t at, const struct node_record *record)
 {
     const uint32_t used = nodes->used;
     size_t name = strlen(record->node) + 1;
@@ -169,12 +172,13 @@ void nodes_put(struct nodes **nodes, const struct node_record *record)
     const struct node_report *before = look_up(*nodes, record->node, &at);
     if (before)
         count_report(*nodes, before, UINT32_MAX); /* minus one */
-    count_report(*nodes, enter(*nodes, before, at, record), 1);
+    count_report(*nodes, enter_report(*nodes, before, at, record), 1);
     assert((*nodes)->clean <= (*nodes)->count && (*nodes)->lingering <= (*nodes)->count);
 }
 
 bool nodes_beyond(const char *list, const char *job, char name[static NODELIST_NAME_MAX + 1])
 {
+    assert(list && job);
     struct nodeset named = {0}, has = {0};
     if (strcmp(list, job) == 0)
         return false;
@@ -193,7 +197,7 @@ struct summing {
     struct nodes fresh; /* reports of names that are not in nodes->all, in any order */
 };
 
-static void override(struct summing *summing, struct node_report *report)
+static void override_report(struct summing *summing, struct node_report *report)
 {
     assert(report->sums < summing->sum->sum);
     report->services_from = 0;
@@ -205,13 +209,14 @@ static void sum_lingering(void *arg, const char *name)
 {
     struct summing *summing = arg;
     uint32_t at;
+    assert(summing->sum->state == NODE_LINGERING);
     const struct node_report *before = look_up(summing->nodes, name, &at);
     struct node_report *report = before && before != &by_sum
                                      ? summing->nodes->all[at]
-                                     : enter(&summing->fresh, NULL, summing->fresh.used,
-                                             &(struct node_record){.node = name});
+                                     : enter_report(&summing->fresh, NULL, summing->fresh.used,
+                                                    &(struct node_record){.node = name});
     if (report->sums < summing->sum->sum && report->state != NODE_LINGERING)
-        override(summing, report);
+        override_report(summing, report);
 }
 
 static int compare_reports(const void *left, const void *right)
@@ -247,12 +252,13 @@ static void sum_destroyed(struct summing *summing)
     struct nodes *nodes = summing->nodes;
     struct nodeset named = {0};
     char name[NODELIST_NAME_MAX + 1];
+    assert(summing->sum->state == NODE_DESTROYED);
     nodeset_add(&named, summing->sum->nodes);
     summing->news = nodeset_beyond(&named, &nodes->summed, name);
     for (uint32_t i = 0; i < nodes->used; i++)
         if (nodes->all[i]->sums < summing->sum->sum && nodes->all[i]->state == NODE_CREATED &&
             nodeset_has(&named, nodes->all[i]->name))
-            override(summing, nodes->all[i]);
+            override_report(summing, nodes->all[i]);
     nodeset_add(&nodes->summed, summing->sum->nodes);
     nodeset_release(&named);
 }
@@ -279,6 +285,7 @@ void nodes_sum(struct nodes **nodes, const struct sum_record *sum)
             count_report(n, &by_sum, UINT32_MAX);
         count_report(n, n->all[i], 1);
     }
+    assert(n->clean <= n->count && n->lingering <= n->count);
 }
 
 void nodes_destroy(struct nodes *nodes)

@@ -65,6 +65,7 @@ static void add_numbers(struct nodeset *set, const char *name, uint64_t more)
 
 static uint64_t power_of_ten(unsigned exponent)
 {
+    assert(exponent < 20);
     uint64_t power = 1;
     while (exponent-- > 0)
         power *= 10;
@@ -100,6 +101,7 @@ static int compare_runs(const void *left, const void *right)
  */
 static void order_runs(struct nodeset *set, char *twice)
 {
+    assert(set->count == 0 || set->runs);
     uint32_t kept = 0;
     if (set->count == 0)
         return;
@@ -115,11 +117,13 @@ static void order_runs(struct nodeset *set, char *twice)
         last->last = run->last > last->last ? run->last : last->last;
         free(run);
     }
+    assert(kept < set->count);
     set->count = kept + 1;
 }
 
 void nodeset_add(struct nodeset *set, const char *list)
 {
+    assert(list);
     nodelist_runs(list, add_run, set);
     order_runs(set, NULL);
 }
@@ -133,6 +137,7 @@ static void add_some(void *arg, const struct nodelist_run *run)
 
 bool nodeset_once(const char *list, char twice[static NODELIST_NAME_MAX + 1])
 {
+    assert(list);
     struct nodeset set = {0};
     twice[0] = '\0';
     nodelist_runs(list, add_some, &set);
@@ -144,11 +149,13 @@ bool nodeset_once(const char *list, char twice[static NODELIST_NAME_MAX + 1])
 
 void nodeset_put(struct nodeset *set, const char *name)
 {
+    assert(name);
     add_numbers(set, name, 0);
 }
 
 void nodeset_release(struct nodeset *set)
 {
+    assert(set->count == 0 || set->runs);
     for (size_t i = 0; i < set->count; i++)
         free(set->runs[i]);
     free(set->runs);
@@ -164,6 +171,7 @@ static int compare_sought(const void *key, const void *element)
 {
     const struct sought *sought = key;
     const struct noderun *run = *(struct noderun *const *)element;
+    assert(sought->parts.width <= DIGITS_MAX && run->first <= run->last);
     int order = strncmp(sought->name, run->prefix, sought->parts.prefix);
     if (order != 0 || run->prefix[sought->parts.prefix] != '\0')
         return order != 0 ? order : -1;
@@ -174,6 +182,7 @@ static int compare_sought(const void *key, const void *element)
 
 static const struct noderun *find_run(const struct nodeset *set, const char *name)
 {
+    assert(name);
     const struct sought sought = {name, split_name(name)};
     struct noderun **found = set->count == 0 ? NULL
                                              : bsearch(&sought, set->runs, set->count,
@@ -197,6 +206,7 @@ uint32_t nodeset_size(const struct nodeset *set)
 bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
                     char name[static NODELIST_NAME_MAX + 1])
 {
+    assert(within);
     for (size_t i = 0; i < set->count; i++) {
         const struct noderun *run = set->runs[i], *over;
         write_name(name, run->prefix, run->width, run->first);
@@ -211,16 +221,16 @@ bool nodeset_beyond(const struct nodeset *set, const struct nodeset *within,
 
 /* ---- as a text ---- */
 
-static bool goes_on(const struct noderun *run, const struct noderun *next)
+static bool same_prefix(const struct noderun *run, const struct noderun *next)
 {
     return run->width > 0 && next->width > 0 && strcmp(run->prefix, next->prefix) == 0;
 }
 
-/* As 10 follows 9: "8-11" has both. */
-static bool joins(const struct noderun *run, const struct noderun *next)
+/* 10 follows 9: "8-11" has both. */
+static bool gains_a_digit(const struct noderun *run, const struct noderun *next)
 {
-    return goes_on(run, next) && next->width == run->width + 1 && next->first == run->last + 1 &&
-           next->first == power_of_ten(run->width);
+    return same_prefix(run, next) && next->width == run->width + 1 &&
+           next->first == run->last + 1 && next->first == power_of_ten(run->width);
 }
 
 void nodeset_fold(struct nodeset *set, struct nodefold *out)
@@ -232,11 +242,11 @@ void nodeset_fold(struct nodeset *set, struct nodefold *out)
     for (size_t i = 0, next; i < set->count; i = next) {
         const struct noderun *run = set->runs[i], *end = run;
         uint32_t names = run->last - run->first + 1;
-        for (next = i + 1; next < set->count && joins(end, set->runs[next]); next++) {
+        for (next = i + 1; next < set->count && gains_a_digit(end, set->runs[next]); next++) {
             end = set->runs[next];
             names += end->last - end->first + 1;
         }
-        const bool more = next < set->count && goes_on(run, set->runs[next]);
+        const bool more = next < set->count && same_prefix(run, set->runs[next]);
         const bool opens = !open && (more || names > 1);
         char item[NODELIST_NAME_MAX + sizeof ",[-]" + DIGITS_MAX];
         int length = snprintf(item, sizeof item, "%s%s%s", used > 0 ? "," : "",
@@ -257,6 +267,7 @@ void nodeset_fold(struct nodeset *set, struct nodefold *out)
             out->text[used++] = ']';
         open = open && more;
     }
+    assert(used + open < sizeof out->text);
     if (open)
         out->text[used] = ']';
     nodeset_release(set);

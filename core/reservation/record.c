@@ -35,6 +35,7 @@ static const char *const node_states[] = {[NODE_CREATED] = "created",
 
 static const char *word_at(const char *const words[], int count, int value)
 {
+    assert(count > 0);
     return value >= 0 && value < count ? words[value] : NULL;
 }
 

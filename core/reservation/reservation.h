@@ -57,7 +57,7 @@ struct operation {
     int64_t retry_ms;             /* not before then */
     int64_t reserve_settles_ms;   /* until then a RESERVE given up may still be acted on */
     int64_t release_settles_ms;   /* the same for a RELEASE: the name must rest */
-    char *words;                  /* the fabric manager's last ones that were no answer */
+    char *words;                  /* why the last try brought nothing; or NULL */
     uint64_t list; /* that was under way when it was released, which may name it; 0: none */
     bool asked;    /* a RESERVE has left, in this life or a former one */
     bool unsure;   /* a RESERVE was given up, or a crash hid what came of it: it may have been, or

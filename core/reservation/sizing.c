@@ -84,6 +84,7 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
 enum hwcoll_state sizing_limit(const struct core_config *c, uint32_t wanted, uint32_t *addresses,
                                struct error *err)
 {
+    assert(addresses);
     const bool known = sizing_addresses(c, addresses, err) == 0;
     if (wanted > 0 && (!known || wanted < *addresses))
         *addresses = wanted;
@@ -122,6 +123,7 @@ enum budget core_budget(struct core *core, const char *cluster, uint32_t address
 /* How many addresses they have nothing tells: each counts as one of ours would (B4). */
 static const char *found_note(struct core *core, const struct core_use *use)
 {
+    assert(use->found >= use->jobs_found);
     if (use->found == 0)
         return "";
     return core_text(core,

@@ -55,6 +55,7 @@ void tombstones_release(struct tombstones *t)
 void tombstones_put(struct tombstones *t, const char *cluster, const char *job,
                     enum tombstone_kind kind, int64_t until_ms)
 {
+    assert(kind != TOMBSTONE_NONE);
     assert(strlen(cluster) <= CLUSTER_NAME_MAX && strlen(job) <= JOB_ID_MAX);
     char name[FM_NAME_MAX + 1];
     if (!t->ring) {

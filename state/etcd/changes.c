@@ -37,6 +37,7 @@ static void change(struct list *list, const struct key *key, const struct key *e
 
 static void delete_reservation(struct list *list, uint64_t number)
 {
+    assert(number > 0);
     static const enum record_kind belonging[] = {RECORD_NODE, RECORD_SUM, RECORD_CLEANUP};
     const struct record gone = {.kind = RECORD_RESERVATION, .u.reservation.number = number};
     const struct key key = key_of(list->prefix, &gone);
@@ -79,6 +80,7 @@ static int by_key(const void *a, const void *b)
 
 static void free_change(struct change *one)
 {
+    assert(one->key);
     free(one->key);
     free(one->end);
 }
@@ -108,6 +110,7 @@ static void collapse(struct list *list)
             range = next->end ? &list->all[left - 1] : range;
         }
     }
+    assert(left <= list->count);
     list->count = left;
 }
 
@@ -125,6 +128,7 @@ json_t *changes_put(const char *prefix, const struct recordjson *json, const str
 static struct key key_from(const char *text)
 {
     struct key key = {.length = strlen(text)};
+    assert(key.length < KEY_MAX);
     memcpy(key.text, text, key.length);
     return key;
 }
@@ -132,6 +136,7 @@ static struct key key_from(const char *text)
 static json_t *operation_of(const char *prefix, const struct recordjson *json,
                             const struct change *one)
 {
+    assert(one->key);
     if (one->put)
         return changes_put(prefix, json, one->put);
     const struct key key = key_from(one->key), end = key_from(one->end ? one->end : "");

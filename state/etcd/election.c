@@ -18,6 +18,7 @@ enum { TTL_MAX_S = 86400 };
 
 json_t *etcd_look(const struct etcd *etcd)
 {
+    assert(etcd->prefix[0] == '/');
     json_t *looks =
         json_pack("[o,o]", wire_range(&etcd->ledger, NULL, 1), wire_any(&etcd->seq, NULL));
     /* Between the names that we know. */
@@ -33,6 +34,7 @@ json_t *etcd_look(const struct etcd *etcd)
 
 static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
+    assert(kv->key.length < KEY_MAX);
     char name[120];
     (void)snprintf(name, sizeof name, "%.*s", (int)kv->key.length, kv->key.text);
     text_make_printable(name);
@@ -44,6 +46,7 @@ static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, str
 
 int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err)
 {
+    assert(etcd->name);
     struct wire_kv kv;
     bool there = false;
     for (size_t i = 0; i < ETCD_LOOKS; i++) {
@@ -73,6 +76,7 @@ static uint64_t commits_of(const json_t *transaction, size_t at)
 int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fabric,
                struct error *err)
 {
+    assert(err);
     struct wire_kv ledger;
     const int found = wire_kv(wire_ranged(transaction, at), 0, &ledger);
     if (found < 0)
@@ -91,6 +95,7 @@ int etcd_check(struct etcd *etcd, const json_t *transaction, size_t at, bool fab
 /* The ledger key and the sequence key are at this place of the answer, and the next. */
 static void remember(struct etcd *etcd, const json_t *transaction, size_t at)
 {
+    assert(etcd->asked);
     struct wire_kv ledger;
     if (wire_kv(wire_ranged(transaction, at), 0, &ledger) != 1)
         return;
@@ -102,6 +107,8 @@ static void remember(struct etcd *etcd, const json_t *transaction, size_t at)
 
 static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *request)
 {
+    assert(path[0] == '/');
+    assert(etcd->try_ms > 0);
     char *body = wire_text(request);
     const struct gateway_reply reply =
         etcd_post(etcd, &etcd->gateway, path, body, ETCD_ANSWER_MAX, etcd->try_ms);
@@ -112,6 +119,8 @@ static struct gateway_reply post(struct etcd *etcd, const char *path, json_t *re
 /* A prefix that was not empty is no place for a new ledger. */
 static json_t *found(const struct etcd *etcd)
 {
+    assert(etcd->key_id[0] != '\0');
+    assert(etcd->ask.question == LEADER_TEST);
     json_t *operations = json_array();
     char *value = identity_found(etcd);
     if (etcd->accepts || etcd->seen.id[0] == '\0')
@@ -124,6 +133,7 @@ static json_t *found(const struct etcd *etcd)
  * a new ledger; else what is there is read. */
 static struct gateway_reply post_test(struct etcd *etcd)
 {
+    assert(etcd->ask.question == LEADER_TEST);
     const struct key all = key_named(etcd->prefix, "/"), end = key_end(&all);
     /* The ledger first: for the other, etcd reads all keys. */
     json_t *look_or_make = json_pack(
@@ -139,6 +149,8 @@ static struct gateway_reply post_test(struct etcd *etcd)
  * read is taken for not there. */
 static struct gateway_reply post_parents(struct etcd *etcd)
 {
+    assert(etcd->prefix[0] == '/');
+    assert(etcd->ask.question == LEADER_TEST);
     char parent[KEY_PREFIX_MAX + 1];
     json_t *looks = json_array();
     for (const char *end = etcd->prefix; (end = strchr(end + 1, '/'));) {
@@ -152,6 +164,7 @@ static struct gateway_reply post_parents(struct etcd *etcd)
 static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd_answer *answer,
                                             const struct gateway_reply *reply)
 {
+    assert(etcd->ask.question == LEADER_TEST);
     struct wire_kv kv;
     bool below = false;
     for (size_t i = 0; wire_ranged(reply->body, i) && !below; i++)
@@ -172,6 +185,8 @@ static enum leader_outcome parents_answered(const struct etcd *etcd, struct etcd
 static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *answer,
                                          const struct gateway_reply *reply)
 {
+    assert(etcd->ask.question == LEADER_TEST);
+    assert(reply->body);
     struct error *err = &answer->error, *doubt = etcd->accepts ? &etcd->doubt : err;
     const json_t *looked = json_object_get(
         json_array_get(json_object_get(reply->body, "responses"), 0), "response_txn");
@@ -203,6 +218,8 @@ static enum leader_outcome test_answered(struct etcd *etcd, struct etcd_answer *
 /* Its own key, when it does not say already what it is to. */
 static json_t *put_own(const struct etcd *etcd)
 {
+    assert(etcd->waits);
+    assert(etcd->ask.lease > 0);
     const struct key own = key_broker(etcd->prefix, etcd->ask.lease);
     return json_pack("{s:{s:[o],s:[o]}}", "request_txn", "compare",
                      wire_if_value(&own, etcd->claim), "failure",
@@ -211,6 +228,8 @@ static json_t *put_own(const struct etcd *etcd)
 
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
+    assert(etcd->claim);
+    assert(etcd->ask.lease > 0);
     char sequence[COMMIT_TEXT_SIZE];
     const bool knows = !etcd->accepts && etcd->seen.commits > 0;
     etcd_sequence(sequence, etcd->ask.lease, 0);
@@ -228,6 +247,7 @@ static struct gateway_reply post_claim(struct etcd *etcd)
 /* False, and out unchanged: it is not there, too long, or not printable. */
 static bool read_word(const json_t *object, const char *name, char *out, size_t size)
 {
+    assert(size > 0);
     const char *word = json_string_value(json_object_get(object, name));
     size_t length = 0;
     while (word && isgraph((unsigned char)word[length]))
@@ -240,6 +260,7 @@ static bool read_word(const json_t *object, const char *name, char *out, size_t 
 
 static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
 {
+    assert(kv->value);
     json_t *claim = json_loadb(kv->value, kv->value_length, 0, NULL);
     (void)read_word(claim, "url", answer->holder_url, sizeof answer->holder_url);
     json_decref(claim);
@@ -248,6 +269,8 @@ static void read_url(const struct wire_kv *kv, struct etcd_answer *answer)
 static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer *answer,
                                           const struct gateway_reply *reply)
 {
+    assert(etcd->ask.question == LEADER_CAMPAIGN);
+    assert(etcd->ask.lease > 0);
     struct wire_kv kv;
     struct leader_answer *said = &answer->answer;
     if (json_is_true(json_object_get(reply->body, "succeeded"))) {
@@ -280,6 +303,8 @@ static enum leader_outcome claim_answered(struct etcd *etcd, struct etcd_answer 
 /* ttl_s 0: it has one. */
 static struct gateway_reply post_lease(struct etcd *etcd, const char *path, int64_t ttl_s)
 {
+    assert(etcd->ask.lease > 0);
+    assert(ttl_s >= 0);
     return post(etcd, path,
                 json_pack("{s:I,s:o*}", "ID", (json_int_t)etcd->ask.lease, "TTL",
                           ttl_s > 0 ? json_integer(ttl_s) : NULL));
@@ -287,12 +312,15 @@ static struct gateway_reply post_lease(struct etcd *etcd, const char *path, int6
 
 static struct gateway_reply post_keepalive(struct etcd *etcd)
 {
+    assert(etcd->ask.question == LEADER_GRANT || etcd->ask.question == LEADER_KEEPALIVE);
     return post_lease(etcd, "/v3/lease/keepalive", 0);
 }
 
 /* A grant that was carried out when it was sent before: the keepalive tells its time. */
 static struct gateway_reply post_grant(struct etcd *etcd)
 {
+    assert(etcd->ask.question == LEADER_GRANT);
+    assert(etcd->lease_ms > 0);
     struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", (etcd->lease_ms + 999) / 1000);
     return reply.end == GATEWAY_EXISTS ? post_keepalive(etcd) : reply;
 }
@@ -301,6 +329,7 @@ static struct gateway_reply post_grant(struct etcd *etcd)
 static enum leader_outcome lease_answered(const struct etcd *etcd, struct etcd_answer *answer,
                                           const struct gateway_reply *reply)
 {
+    assert(etcd->ask.lease > 0);
     const json_t *result = json_object_get(reply->body, "result");
     uint64_t lease, ttl_s;
     if (!result)
@@ -317,6 +346,7 @@ static enum leader_outcome lease_answered(const struct etcd *etcd, struct etcd_a
 
 static struct gateway_reply post_question(struct etcd *etcd)
 {
+    assert(etcd->ask.question != LEADER_NOTHING);
     switch (etcd->ask.question) {
     case LEADER_TEST:
         return post_test(etcd);
@@ -336,6 +366,7 @@ static struct gateway_reply post_question(struct etcd *etcd)
 static enum leader_outcome judge(struct etcd *etcd, struct etcd_answer *answer,
                                  const struct gateway_reply *reply)
 {
+    assert((reply->end == GATEWAY_ANSWERED) == (reply->body != NULL));
     if (reply->end == GATEWAY_NOT_FOUND && etcd->ask.lease > 0)
         return LEADER_GONE;
     if (reply->end != GATEWAY_ANSWERED) {
@@ -360,6 +391,7 @@ static enum leader_outcome judge(struct etcd *etcd, struct etcd_answer *answer,
 static bool read_standby(const struct etcd *etcd, const struct wire_kv *kv,
                          struct etcd_standby *out)
 {
+    assert(kv->value);
     const struct key key = key_broker(etcd->prefix, kv->lease);
     json_t *claim = json_loadb(kv->value, kv->value_length, JSON_REJECT_DUPLICATES, NULL);
     const bool good =
@@ -376,6 +408,8 @@ static bool read_standby(const struct etcd *etcd, const struct wire_kv *kv,
 /* All brokers that wait, without itself, which once did. */
 static void read_standbys(const struct etcd *etcd, const json_t *range, struct etcd_answer *answer)
 {
+    assert(etcd->held > 0);
+    assert(answer->standbys.count == 0);
     struct etcd_standbys *standbys = &answer->standbys;
     struct wire_kv kv;
     int found;
@@ -395,6 +429,8 @@ static void read_standbys(const struct etcd *etcd, const json_t *range, struct e
 /* The ledger's key says what this leader knows better, if it is still what was read. */
 static void amend(struct etcd *etcd, const json_t *range)
 {
+    assert(etcd->held > 0);
+    assert(etcd->held_revision > 0);
     struct wire_kv kv;
     char *text = NULL;
     if (etcd->accepts || wire_kv(range, 0, &kv) != 1)
@@ -415,6 +451,7 @@ static void amend(struct etcd *etcd, const json_t *range)
 /* The lease lives, but the leader key was deleted by hand. Not if that is not answered. */
 static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 {
+    assert(etcd->held == etcd->ask.lease);
     struct wire_kv kv;
     const struct key brokers = key_named(etcd->prefix, "/broker/"), end = key_end(&brokers);
     const struct gateway_reply reply =
@@ -435,6 +472,8 @@ static bool key_is_gone(struct etcd *etcd, struct etcd_answer *answer)
 
 void etcd_answer(struct etcd *etcd)
 {
+    assert(etcd->asked);
+    assert(etcd->ask.question != LEADER_NOTHING);
     struct etcd_answer *answer = &etcd->answer;
     const int64_t began_us = worker_now_us();
     *answer = (struct etcd_answer){.answer.question = etcd->ask.question};

@@ -21,6 +21,7 @@ enum { PASSWORD_MAX = 1024, URL_MAX = 255 };
 
 static void drop_access(struct gateway_access *access)
 {
+    assert(!access || access->holders > 0);
     if (!access || --access->holders > 0)
         return;
     for (size_t i = 0; i < access->count; i++)
@@ -36,6 +37,7 @@ static void drop_access(struct gateway_access *access)
 
 static int check_url(const char *url, const char *what, struct error *err)
 {
+    assert(url && what);
     const size_t scheme = strncmp(url, "https://", 8) == 0  ? 8
                           : strncmp(url, "http://", 7) == 0 ? 7
                                                             : 0;
@@ -51,6 +53,7 @@ static int check_url(const char *url, const char *what, struct error *err)
 static int check_file(const char *path, const char *holds, enum keyfile_guard guard,
                       struct error *err)
 {
+    assert(holds);
     if (!path)
         return 0;
     const int file = keyfile_open(path, &(struct keyfile){.holds = holds, .guard = guard}, err);
@@ -89,6 +92,7 @@ static int read_access(const struct etcd_options *options, struct gateway_access
 /* Without an advertise or a host in UTF-8: without it. */
 static int describe(struct etcd *etcd, const struct etcd_options *options, struct error *err)
 {
+    assert(options->fabric || options->fabric_count == 0);
     char host[65] = "";
     const char *text = options->configuration ? options->configuration : "";
     struct chain digest = etcd->digesting;
@@ -125,6 +129,7 @@ const char *etcd_configuration(const struct etcd *etcd)
 
 int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct error *err)
 {
+    assert(options);
     struct gateway_access *access = memory_zeroed(sizeof *access);
     access->holders = 1;
     int code = read_access(options, access, err);
@@ -143,6 +148,8 @@ int etcd_change(struct etcd *etcd, const struct etcd_options *options, struct er
 struct gateway_reply etcd_post(struct etcd *etcd, struct gateway *gateway, const char *path,
                                const char *body, size_t answer_max, int64_t timeout_ms)
 {
+    assert(etcd->access);
+    assert(timeout_ms > 0);
     pthread_mutex_lock(&etcd->lock);
     if (gateway->access != etcd->access) {
         struct gateway_access *old = gateway->access;
@@ -177,6 +184,7 @@ void etcd_release_gateway(struct etcd *etcd, struct gateway *gateway)
 static void run(void *arg)
 {
     struct etcd *etcd = arg;
+    assert(etcd->asked);
     etcd_answer(etcd);
     worker_report(&etcd->worker);
 }
@@ -217,6 +225,7 @@ bool etcd_take_answer(struct etcd *etcd, struct etcd_answer *out)
 
 static int read_key(struct etcd *etcd, const char *path, struct error *err)
 {
+    assert(path);
     struct seal_key key;
     unsigned char id[KEYBYTES_ID_SIZE];
     int code = seal_key_read(path, &key, err);
@@ -241,6 +250,7 @@ static int read_key(struct etcd *etcd, const char *path, struct error *err)
 
 static int take_prefix(struct etcd *etcd, const char *prefix, struct error *err)
 {
+    assert(!etcd->prefix);
     const size_t length = strlen(prefix);
     bool printable = prefix[0] == '/' && prefix[length - 1] != '/' && length <= KEY_PREFIX_MAX;
     for (size_t i = 0; i < length; i++)
@@ -259,6 +269,8 @@ static int take_prefix(struct etcd *etcd, const char *prefix, struct error *err)
 
 struct etcd *etcd_open(const struct etcd_options *options, struct error *err)
 {
+    assert(options->prefix);
+    assert(options->key_file);
     struct etcd *etcd = memory_zeroed(sizeof *etcd);
     pthread_mutex_init(&etcd->lock, NULL);
     if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)

@@ -25,6 +25,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 {
     struct gateway *gateway = arg;
     const size_t length = size * count;
+    assert(gateway->length <= gateway->max);
     if (length > gateway->max - gateway->length)
         return CURL_WRITEFUNC_ERROR;
     gateway->answer = memory_room_wiped(gateway->answer, gateway->length, &gateway->capacity,
@@ -40,6 +41,7 @@ static size_t on_body(char *bytes, size_t size, size_t count, void *arg)
 
 static void set_up(struct gateway *gateway)
 {
+    assert(!gateway->easy);
     const struct gateway_access *access = gateway->access;
     gateway->easy = memory_must(curl_easy_init());
     SET(CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
@@ -132,6 +134,7 @@ static const struct refusal {
 
 static enum gateway_end end_of(json_int_t rpc, const char *words)
 {
+    assert(words);
     for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++)
         if (refusals[i].rpc == rpc && (!refusals[i].words || strstr(words, refusals[i].words)))
             return refusals[i].end;
@@ -142,6 +145,7 @@ static enum gateway_end end_of(json_int_t rpc, const char *words)
  * 3.6 {"message":"words","code":N}, or that as "error". */
 static bool read_error(json_t *body, json_int_t *rpc, const char **words)
 {
+    assert(json_is_object(body));
     const json_t *error = json_object_get(body, "error"), *code;
     const json_t *told = json_is_object(error) ? error : body;
     if (!error && !json_object_get(body, "message"))
@@ -156,6 +160,8 @@ static bool read_error(json_t *body, json_int_t *rpc, const char **words)
 
 static void read_answer(struct gateway *gateway, long status, struct gateway_reply *reply)
 {
+    assert(!reply->body);
+    assert(reply->asked);
     const char *words;
     json_int_t rpc;
     json_t *body = plainjson_load(gateway->length > 0 ? gateway->answer : "", gateway->length);
@@ -182,6 +188,7 @@ static void read_answer(struct gateway *gateway, long status, struct gateway_rep
 static bool ask(struct gateway *gateway, const struct gateway_request *request, bool login,
                 struct gateway_reply *reply)
 {
+    assert(gateway->at < gateway->access->count);
     long status = 0;
     *reply = (struct gateway_reply){.end = GATEWAY_UNKNOWN, .sent_ms = worker_now_us() / 1000};
     reply->asked = gateway->access->endpoints[gateway->at];
@@ -206,6 +213,7 @@ static bool ask(struct gateway *gateway, const struct gateway_request *request, 
 /* jansson frees without wiping. */
 static void wipe_member(json_t *object, const char *name)
 {
+    assert(name);
     const json_t *text = json_object_get(object, name);
     if (json_is_string(text))
         explicit_bzero((char *)(uintptr_t)json_string_value(text), json_string_length(text));
@@ -214,6 +222,7 @@ static void wipe_member(json_t *object, const char *name)
 /* False: reply says why not. */
 static bool log_in(struct gateway *gateway, int64_t timeout_ms, struct gateway_reply *reply)
 {
+    assert(timeout_ms > 0);
     const struct gateway_access *access = gateway->access;
     if (!access->user || !secret_none(gateway->token))
         return true;

@@ -6,6 +6,7 @@
 #include "state/etcd/shared.h"
 #include "trust/keyfile.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -23,12 +24,14 @@ enum {
 
 static json_t *parse(const struct wire_kv *ledger)
 {
+    assert(!ledger || ledger->value);
     return ledger ? json_loadb(ledger->value, ledger->value_length, JSON_REJECT_DUPLICATES, NULL)
                   : NULL;
 }
 
 static char *print(json_t *object)
 {
+    assert(object);
     char *text = memory_must(json_dumps(object, JSON_COMPACT));
     json_decref(object);
     return text;
@@ -42,6 +45,7 @@ static const char *id_of(const json_t *ledger)
 
 static bool has(const json_t *array, const char *text)
 {
+    assert(text);
     const json_t *item;
     size_t i;
     json_array_foreach(array, i, item)
@@ -56,6 +60,7 @@ static bool has(const json_t *array, const char *text)
 /* Without random numbers it stays without one, until the next leader. */
 static void give_id(json_t *ledger)
 {
+    assert(json_is_object(ledger));
     unsigned char bytes[IDENTITY_ID_SIZE / 2];
     char id[IDENTITY_ID_SIZE] = "";
     if (keybytes_draw(bytes, sizeof bytes, &(struct error){0}) < 0)
@@ -66,6 +71,8 @@ static void give_id(json_t *ledger)
 
 static void give_fabric(const struct etcd *etcd, json_t *ledger)
 {
+    assert(etcd->fabric);
+    assert(json_is_object(ledger));
     json_t *fabric = json_loads(etcd->fabric, 0, NULL);
     if (json_array_size(fabric) > 0)
         (void)json_object_set(ledger, "fabric", fabric);
@@ -74,6 +81,7 @@ static void give_fabric(const struct etcd *etcd, json_t *ledger)
 
 char *identity_found(const struct etcd *etcd)
 {
+    assert(etcd->key_id[0] != '\0');
     json_t *ledger = memory_must(json_pack("{s:s,s:i,s:s}", "format", "mcastd", "version",
                                            LEDGER_VERSION, "key", etcd->key_id));
     give_id(ledger);
@@ -83,6 +91,8 @@ char *identity_found(const struct etcd *etcd)
 
 static void replace(json_t *ledger, const char *id)
 {
+    assert(json_is_object(ledger));
+    assert(id);
     json_t *replaces = json_object_get(ledger, "replaces");
     if (!json_is_array(replaces)) {
         replaces = json_array();
@@ -96,6 +106,7 @@ static void replace(json_t *ledger, const char *id)
 
 char *identity_amended(struct etcd *etcd, const struct wire_kv *ledger, bool accept)
 {
+    assert(ledger && ledger->value);
     json_t *before = parse(ledger), *after = json_deep_copy(before);
     if (accept) {
         pthread_mutex_lock(&etcd->lock);
@@ -119,6 +130,7 @@ char *identity_amended(struct etcd *etcd, const struct wire_kv *ledger, bool acc
 
 bool identity_is_one(const struct wire_kv *kv)
 {
+    assert(kv);
     json_t *ledger = parse(kv);
     const char *format = json_string_value(json_object_get(ledger, "format"));
     const bool is = format && strcmp(format, "mcastd") == 0;
@@ -128,6 +140,8 @@ bool identity_is_one(const struct wire_kv *kv)
 
 int identity_judge(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
+    assert(kv);
+    assert(etcd->name);
     json_t *ledger = parse(kv);
     const char *key = json_string_value(json_object_get(ledger, "key"));
     const json_int_t version = json_integer_value(json_object_get(ledger, "version"));
@@ -154,6 +168,7 @@ int identity_judge(const struct etcd *etcd, const struct wire_kv *kv, struct err
 
 int identity_check(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits, struct error *err)
 {
+    assert(kv || commits == 0);
     json_t *ledger = parse(kv);
     const char *id = id_of(ledger);
     const char *advice = "stop all brokers, then see \"The right ledger\" in "
@@ -184,6 +199,8 @@ int identity_check(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits
 
 int identity_check_fabric(const struct etcd *etcd, const struct wire_kv *kv, struct error *err)
 {
+    assert(kv);
+    assert(etcd->fabric);
     json_t *ledger = parse(kv), *own = json_loads(etcd->fabric, 0, NULL), *item;
     const json_t *its = json_object_get(ledger, "fabric");
     bool same = json_array_size(its) == 0 || json_array_size(own) == 0;
@@ -206,6 +223,7 @@ int identity_check_fabric(const struct etcd *etcd, const struct wire_kv *kv, str
 
 int identity_recall(struct etcd *etcd, struct error *err)
 {
+    assert(etcd->seen.id[0] == '\0');
     static const struct keyfile kind = {
         .holds = "what was seen of the ledger", .guard = KEYFILE_TRUSTED, .max = FILE_MAX};
     struct secret text = {0};
@@ -231,6 +249,7 @@ int identity_recall(struct etcd *etcd, struct error *err)
 
 void identity_note(struct etcd *etcd, const struct wire_kv *kv, uint64_t commits)
 {
+    assert(!kv || kv->value);
     if (etcd->accepts) /* what is in doubt stays so until it is accepted, and for others then */
         return;
     json_t *ledger = parse(kv);

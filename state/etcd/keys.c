@@ -60,11 +60,13 @@ struct key key_first(const char *prefix, enum record_kind kind)
 
 struct key key_numbered(const char *prefix, enum record_kind kind, uint64_t number)
 {
+    assert(kinds[kind]);
     return format("%s%s%016" PRIx64, prefix, kinds[kind], number);
 }
 
 bool key_number(const char *prefix, enum record_kind kind, const struct key *key, uint64_t *out)
 {
+    assert(key->length < KEY_MAX);
     char digits[17] = "";
     const size_t before = key_first(prefix, kind).length;
     if (key->length < before + sizeof digits - 1)

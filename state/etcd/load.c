@@ -37,6 +37,7 @@ static bool same_cluster(struct leading *leading, const json_t *body)
 int leading_read(struct leading *leading, const char *path, json_t *request, json_t **body,
                  struct error *err)
 {
+    assert(leading->limit > 0);
     struct gateway_reply reply = {0};
     *body = NULL;
     if (leading_is_copy(leading))
@@ -63,6 +64,7 @@ int leading_read(struct leading *leading, const char *path, json_t *request, jso
 /* That it is the right one; or, when that is to be accepted, what its key is to say. */
 static int check_identity(struct leading *leading, const json_t *body, struct error *err)
 {
+    assert(!leading_is_copy(leading));
     struct etcd *etcd = leading->etcd;
     struct wire_kv ledger;
     if (!etcd->accepts)
@@ -79,6 +81,7 @@ static int check_identity(struct leading *leading, const json_t *body, struct er
 /* The identity again, for what may have come since the test. */
 static int look_once(struct leading *leading, struct error *err)
 {
+    assert(!leading->page.body);
     const char *prefix = leading->etcd->prefix;
     const struct key redo = key_named(prefix, "/redo/"), redo_end = key_end(&redo);
     json_t *guard = json_array(), *looks = etcd_look(leading->etcd);
@@ -114,6 +117,7 @@ static int look_once(struct leading *leading, struct error *err)
 /* Whether there is a key in the answer to this operation of the first look. */
 static bool there(const struct leading *leading, size_t at)
 {
+    assert(at <= AT_LEADER);
     struct wire_kv kv;
     return wire_head(wire_ranged(leading->page.body, at), 0, &kv) == 1;
 }
@@ -126,6 +130,8 @@ static void drop_page(struct leading *leading)
 
 static int fetch_first(struct leading *leading, struct error *err)
 {
+    assert(leading->at == 0);
+    assert(!leading_is_copy(leading));
     int code = look_once(leading, err);
     if (code || !there(leading, AT_REDO))
         return code;
@@ -136,6 +142,8 @@ static int fetch_first(struct leading *leading, struct error *err)
 
 int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
 {
+    assert(leading_is_copy(leading));
+    assert(live);
     int code = look_once(leading, err);
     for (int tries = 0; code == 0 && there(leading, AT_REDO); tries++) {
         drop_page(leading);
@@ -155,6 +163,7 @@ int leading_look_at_copy(struct leading *leading, bool *live, struct error *err)
  * would end the kind too early, and its records would be taken for gone. */
 static bool is_whole(const struct page *page)
 {
+    assert(page->body);
     uint64_t count;
     const size_t here = json_array_size(json_object_get(page->body, "kvs"));
     return wire_number(page->body, "count", &count) &&
@@ -163,6 +172,8 @@ static bool is_whole(const struct page *page)
 
 static int fetch_page(struct leading *leading, struct error *err)
 {
+    assert(leading->at > 0 && leading->at < PAGED);
+    assert(leading->limit > 0);
     int code;
     do {
         json_t *request = json_pack("{s:o,s:o,s:i,s:I}", "key", wire_key(&leading->from),
@@ -190,6 +201,7 @@ static void run(struct store *store)
 
 static int damaged(const struct leading *leading, struct error *err)
 {
+    assert(err);
     struct error what = *err;
     return error_set(err, ERROR_CORRUPT,
                      "%s is damaged (%.180s): restore it from a backup, or use another [state] "
@@ -204,6 +216,7 @@ void leading_refuse(struct store *store, struct error *err)
 
 static int check_counted(struct leading *leading, const struct record *record, struct error *err)
 {
+    assert(leading->counters.kind == RECORD_COUNTERS);
     const struct record *kept = &leading->counters;
     if (record->kind == RECORD_COUNTERS)
         leading->counters = *record;
@@ -220,6 +233,8 @@ static int check_counted(struct leading *leading, const struct record *record, s
 static int deliver(struct leading *leading, enum record_kind kind, const struct wire_kv *kv,
                    store_each_fn *each, void *arg, struct error *err)
 {
+    assert(kv->value);
+    assert(each);
     struct record record;
     json_t *object = plainjson_load(kv->value, kv->value_length);
     int code = recordjson_read(&leading->json, kind, object, &record, err);
@@ -237,6 +252,7 @@ static int deliver(struct leading *leading, enum record_kind kind, const struct 
 static int deliver_all(struct leading *leading, enum record_kind kind, const json_t *range,
                        store_each_fn *each, void *arg, struct error *err)
 {
+    assert(each);
     struct wire_kv kv;
     int code = 0, found = 0;
     for (size_t at = 0; code == 0 && (found = wire_kv(range, at, &kv)) == 1; at++) {
@@ -254,6 +270,7 @@ static int deliver_all(struct leading *leading, enum record_kind kind, const jso
 static int deliver_first(struct leading *leading, const json_t *body, store_each_fn *each,
                          void *arg, struct error *err)
 {
+    assert(each);
     int code = 0;
     const struct record none = {.kind = RECORD_COUNTERS};
     if (!json_object_get(wire_ranged(body, ETCD_LOOKS), "kvs"))
@@ -269,6 +286,7 @@ static int deliver_first(struct leading *leading, const json_t *body, store_each
 static uint64_t bound_after(const struct leading *leading, const struct key *first,
                             const struct key *last)
 {
+    assert(leading->at < PAGED);
     const char *prefix = leading->etcd->prefix;
     const enum record_kind kind = paged[leading->at];
     const uint64_t highest = kind == RECORD_EVENT ? leading->counters.u.counters.last_seq
@@ -283,6 +301,7 @@ static uint64_t bound_after(const struct leading *leading, const struct key *fir
 /* Where the next page begins. False: this was the last one. */
 static bool turn_page(struct leading *leading, const struct page *page)
 {
+    assert(leading->at < PAGED);
     struct wire_kv first, last;
     struct key *from = &leading->from;
     const size_t count = json_array_size(json_object_get(page->body, "kvs"));
@@ -309,6 +328,7 @@ static bool turn_page(struct leading *leading, const struct page *page)
 /* The next page is fetched while this one is taken in. */
 int leading_load(struct store *store, store_each_fn *each, void *arg, struct error *err)
 {
+    assert(each);
     struct leading *leading = (struct leading *)store;
     struct error own = {0};
     err = err ? err : &own;

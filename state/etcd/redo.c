@@ -17,6 +17,7 @@ enum { MARK_DIGITS = 16 };
 
 static struct key redo_key(const struct leading *leading, uint64_t commit, const char *rest)
 {
+    assert(rest);
     char name[64];
     (void)snprintf(name, sizeof name, "/redo/%016" PRIx64 "%s", commit, rest);
     return key_named(leading->etcd->prefix, name);
@@ -27,12 +28,14 @@ static struct key redo_key(const struct leading *leading, uint64_t commit, const
 static int delete_range(struct leading *leading, const struct key *from, const struct key *end,
                         struct error *err)
 {
+    assert(from);
     return leading_carry_out(leading, json_pack("[o]", wire_delete(from, end)), err);
 }
 
 static int write_part(struct leading *leading, uint64_t commit, size_t part, json_t *operations,
                       struct error *err)
 {
+    assert(json_array_size(operations) > 0);
     char rest[32], *text = memory_must(json_dumps(operations, JSON_COMPACT));
     (void)snprintf(rest, sizeof rest, "/%016zx", part);
     const struct key key = redo_key(leading, commit, rest);
@@ -45,6 +48,8 @@ static int write_part(struct leading *leading, uint64_t commit, size_t part, jso
 int redo_commit(struct leading *leading, const json_t *changes, const struct record *counters,
                 struct error *err)
 {
+    assert(json_array_size(changes) > 0);
+    assert(counters->kind == RECORD_COUNTERS);
     const uint64_t commit = leading->guard.commit + 1;
     const struct key mark = redo_key(leading, commit, "");
     const struct key all = key_named(leading->etcd->prefix, "/redo/"), end = key_end(&all);
@@ -100,6 +105,7 @@ static bool operations_ours(const struct leading *leading, const json_t *list, b
 /* Carries a part out, and deletes it. */
 static int do_part(struct leading *leading, const struct wire_kv *part, struct error *err)
 {
+    assert(part->value);
     json_t *list = json_loadb(part->value, part->value_length, JSON_REJECT_DUPLICATES, NULL);
     if (!operations_ours(leading, list, false)) {
         json_decref(list);
@@ -113,6 +119,8 @@ static int do_part(struct leading *leading, const struct wire_kv *part, struct e
 static int first_key(struct leading *leading, const struct key *from, const struct key *end,
                      struct wire_kv *kv, struct error *err)
 {
+    assert(from->length < KEY_MAX);
+    assert(end->length < KEY_MAX);
     json_t *body;
     const int code =
         leading_read(leading, "/v3/kv/txn",
@@ -131,6 +139,7 @@ static int first_key(struct leading *leading, const struct key *from, const stru
 /* One step; 1: there is more to do. */
 static int redo_step(struct leading *leading, struct error *err)
 {
+    assert(!leading_is_copy(leading));
     const struct key all = key_named(leading->etcd->prefix, "/redo/"), end = key_end(&all);
     struct wire_kv first, part;
     int code = first_key(leading, &all, &end, &first, err);
@@ -155,6 +164,7 @@ static int redo_step(struct leading *leading, struct error *err)
 
 int redo_finish(struct leading *leading, struct error *err)
 {
+    assert(!leading_is_copy(leading));
     int code;
     do
         code = redo_step(leading, err);

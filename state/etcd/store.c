@@ -21,6 +21,7 @@ enum {
 
 static int end_leading(struct leading *leading, struct error *err, const char *why)
 {
+    assert(why);
     leading->deposed = true;
     if (leading_is_copy(leading))
         return error_set(err, ERROR_IO, "cannot read %s: %s", leading->etcd->name, why);
@@ -31,6 +32,8 @@ static int end_leading(struct leading *leading, struct error *err, const char *w
 int leading_retry(struct leading *leading, const char *path, json_t *request, size_t answer_max,
                   struct gateway_reply *reply, struct error *err)
 {
+    assert(answer_max > 0);
+    assert(leading->try_ms > 0);
     const char *over =
         leading_is_copy(leading) ? "no answer in time" : "this broker's lease is over";
     char why[ERROR_TEXT_SIZE], *body = wire_text(request);
@@ -60,6 +63,7 @@ int leading_retry(struct leading *leading, const char *path, json_t *request, si
 /* "LEASE:COMMIT"; anything else is as if it were not there. */
 static void read_sequence(const char *text, struct commit_seen *seen)
 {
+    assert(seen->lease == 0);
     char lease[17];
     (void)snprintf(lease, sizeof lease, "%s", text);
     if (strlen(text) < sizeof lease + 1 || text[16] != ':' ||
@@ -88,6 +92,7 @@ static bool read_seen(const json_t *body, struct commit_seen *seen)
 
 static int judge(struct leading *leading, const struct gateway_reply *reply, struct error *err)
 {
+    assert(reply->end == GATEWAY_ANSWERED);
     struct commit_seen seen;
     struct commit_guard guard = leading->guard;
     if (!read_seen(reply->body, &seen))
@@ -102,6 +107,7 @@ static int judge(struct leading *leading, const struct gateway_reply *reply, str
 /* With what is read when a guard failed. */
 static json_t *guarded(const struct leading *leading, json_t *operations)
 {
+    assert(!leading_is_copy(leading));
     const struct etcd *etcd = leading->etcd;
     const struct key founded = key_first(etcd->prefix, RECORD_FOUNDED);
     char before[COMMIT_TEXT_SIZE], after[COMMIT_TEXT_SIZE];
@@ -135,6 +141,7 @@ void store_etcd_accept(struct store *store, bool old)
 
 int leading_carry_out(struct leading *leading, json_t *operations, struct error *err)
 {
+    assert(!leading_is_copy(leading));
     struct gateway_reply reply = {0};
     int code = leading_retry(leading, "/v3/kv/txn", guarded(leading, operations), ETCD_ANSWER_MAX,
                              &reply, err);
@@ -163,6 +170,7 @@ int leading_carry_out(struct leading *leading, json_t *operations, struct error 
 void leading_put_counters(const struct leading *leading, json_t *operations,
                           const struct record *counters)
 {
+    assert(counters->kind == RECORD_COUNTERS);
     if (counters->u.counters.last_number > leading->counters.u.counters.last_number ||
         counters->u.counters.last_seq > leading->counters.u.counters.last_seq)
         wire_add(operations, changes_put(leading->etcd->prefix, &leading->json, counters));
@@ -182,6 +190,7 @@ static struct record raised(const struct record *counters, const struct batch *b
 static int commit_changes(struct leading *leading, const json_t *changes,
                           const struct record *counters, struct error *err)
 {
+    assert(leading->part_bytes >= PART_BYTES_MIN);
     const size_t count = json_array_size(changes);
     /* A part is a value, as it is; here etcd counts what the texts mean, at most three quarters. */
     if (changes_fitting(changes, 0, leading->part_bytes / 2 * 3) < count)
@@ -234,6 +243,7 @@ void store_etcd_extend(struct store *store, int64_t deadline_ms)
 static struct leading *open_ledger(struct etcd *etcd, const struct commit_guard *guard,
                                    int64_t deadline_ms, struct error *err)
 {
+    assert(guard->commit == 0);
     static const struct store_ops ops = {
         .load = leading_load,
         .refuse = leading_refuse,
@@ -273,6 +283,7 @@ struct store *store_etcd_open(struct etcd *etcd, uint64_t lease, uint64_t revisi
 
 struct store *store_etcd_open_copy(struct etcd *etcd, bool *live, struct error *err)
 {
+    assert(live);
     struct leading *leading = open_ledger(etcd, &(struct commit_guard){0}, 0, err);
     if (!leading || leading_look_at_copy(leading, live, err) == 0)
         return leading ? &leading->committer.store : NULL;

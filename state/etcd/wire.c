@@ -13,11 +13,14 @@
 
 json_t *wire_key(const struct key *key)
 {
+    assert(!key || key->length <= KEY_MAX);
     return key ? base64_json(key->text, key->length) : NULL;
 }
 
 json_t *wire_put(const struct key *key, const char *value, size_t length, uint64_t lease)
 {
+    assert(key);
+    assert(value);
     assert(lease <= INT64_MAX);
     return memory_must(json_pack("{s:{s:o,s:o,s:o*}}", "request_put", "key", wire_key(key), "value",
                                  base64_json(value, length), "lease",
@@ -26,24 +29,29 @@ json_t *wire_put(const struct key *key, const char *value, size_t length, uint64
 
 json_t *wire_delete(const struct key *key, const struct key *end)
 {
+    assert(key);
     return memory_must(json_pack("{s:{s:o,s:o*}}", "request_delete_range", "key", wire_key(key),
                                  "range_end", wire_key(end)));
 }
 
 json_t *wire_range(const struct key *key, const struct key *end, int limit)
 {
+    assert(key);
+    assert(limit > 0);
     return memory_must(json_pack("{s:{s:o,s:o*,s:i}}", "request_range", "key", wire_key(key),
                                  "range_end", wire_key(end), "limit", limit));
 }
 
 json_t *wire_any(const struct key *key, const struct key *end)
 {
+    assert(key);
     return memory_must(json_pack("{s:{s:o,s:o*,s:i,s:b}}", "request_range", "key", wire_key(key),
                                  "range_end", wire_key(end), "limit", 1, "keys_only", 1));
 }
 
 json_t *wire_if_created(const struct key *key, const struct key *end, uint64_t revision)
 {
+    assert(key);
     assert(revision <= INT64_MAX);
     return memory_must(json_pack("{s:o,s:o*,s:s,s:s,s:I}", "key", wire_key(key), "range_end",
                                  wire_key(end), "target", "CREATE", "result", "EQUAL",
@@ -59,6 +67,7 @@ json_t *wire_if_after(const struct key *key, uint64_t version)
 
 json_t *wire_if_value(const struct key *key, const char *value)
 {
+    assert(key && value);
     return memory_must(json_pack("{s:o,s:s,s:s,s:o}", "key", wire_key(key), "target", "VALUE",
                                  "result", "EQUAL", "value", base64_json(value, strlen(value))));
 }
@@ -80,6 +89,7 @@ char *wire_text(json_t *request)
 
 bool wire_number(const json_t *object, const char *name, uint64_t *out)
 {
+    assert(name && out);
     const json_t *value = json_object_get(object, name);
     *out = 0;
     return !value ||
@@ -89,6 +99,7 @@ bool wire_number(const json_t *object, const char *name, uint64_t *out)
 /* An empty one is not there. */
 static char *bytes_of(const json_t *object, const char *name, size_t *length)
 {
+    assert(name);
     const json_t *value = json_object_get(object, name);
     *length = 0;
     return value ? base64_bytes(value, length) : memory_text("");
@@ -96,6 +107,7 @@ static char *bytes_of(const json_t *object, const char *name, size_t *length)
 
 static bool read_key(const json_t *kv, struct key *key)
 {
+    assert(key);
     char *bytes = bytes_of(kv, "key", &key->length);
     if (!bytes)
         return false;
@@ -107,6 +119,7 @@ static bool read_key(const json_t *kv, struct key *key)
 
 int wire_head(const json_t *range, size_t at, struct wire_kv *out)
 {
+    assert(out);
     const json_t *kvs = json_object_get(range, "kvs"), *kv = json_array_get(kvs, at);
     *out = (struct wire_kv){0};
     if (!json_is_object(range) || (kvs && !json_is_array(kvs)))
@@ -122,6 +135,7 @@ int wire_head(const json_t *range, size_t at, struct wire_kv *out)
 
 int wire_kv(const json_t *range, size_t at, struct wire_kv *out)
 {
+    assert(out);
     const int found = wire_head(range, at, out);
     if (found < 1)
         return found;

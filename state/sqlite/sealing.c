@@ -40,6 +40,7 @@ static int make_key(sqlite3 *db, int version, const char *path, const char *key_
 int sqlite_sealing_open(struct sealing *sealing, sqlite3 *db, int version, const char *path,
                         const char *key_file, struct error *err)
 {
+    assert(db);
     struct seal_key key;
     int code = key_file ? seal_key_read(key_file, &key, err)
                         : keybytes_draw(key.bytes, sizeof key.bytes, err);
@@ -100,6 +101,7 @@ int sqlite_sealing_read(struct sealing *sealing, sqlite3_stmt *statement, int co
                         enum sealed place, uint64_t number, struct secret *secret,
                         struct error *err)
 {
+    assert(statement);
     *secret = (struct secret){0};
     int type = sqlite3_column_type(statement, column);
     if (type == SQLITE_NULL)

@@ -138,6 +138,7 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
 /* What a broker may have open. One transaction, so that all tables are of one moment. */
 static int open_copy(struct sqlite *sqlite, const char *key_file, struct error *err)
 {
+    assert(sqlite->db);
     int version = 0, code;
     keep_log_on_close(sqlite, true);
     sqlite3_busy_timeout(sqlite->db, BUSY_TIMEOUT_MS);

@@ -209,7 +209,7 @@ mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
 mcast_mistake(a-sum-speaks-for-all 50 core/requests/nodereport.c
     [[.nodes = event->u.sum.nodes,]] [[.nodes = r->nodes,]])
 mcast_mistake(an-earlier-sum-counts-now 150 core/requests/nodereport.c
-    [[find_start(core, cluster, job, event->u.sum.number);]]
+    [[find_by_number(core, cluster, job, event->u.sum.number);]]
     [[ledger_newest(&core->ledger, cluster, job);]])
 mcast_mistake(a-sum-heals-lingering 300 core/reservation/nodes.c
     [[nodes->all[i]->state == NODE_CREATED &&]] [[nodes->all[i]->state != NODE_DESTROYED &&]])
@@ -242,7 +242,7 @@ mcast_mistake(tree-for-two 100 core/relay/join.c
     [[free(w);
     relayed_end(core, r, one);]] [[free(w);]])
 mcast_mistake(join-is-never-given-up 300 core/relay/join.c
-    [[        give_up(core, r, one);]] [[        one->give_up_ms += 60000;]])
+    [[        give_up_request(core, r, one);]] [[        one->give_up_ms += 60000;]])
 mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
     [[        delete_unused(core, r, one);]] [[        relayed_end(core, r, one);]])
 mcast_mistake(join-with-the-key 100 core/relay/join.c
@@ -253,14 +253,14 @@ mcast_mistake(trees-are-not-counted 100 core/relay/join.c
     [[relay->complete && relay->tree_count + relayed_joins(relay) >= r->addresses)]] [[false)]])
 mcast_mistake(released-job-joins 100 core/relay/join.c
     [[return "01: the job is over";]] [[return NULL;]])
-mcast_mistake(reserve-behind-a-job-goes-on 100 core/act.c
+mcast_mistake(reserve-behind-a-job-goes-on 100 core/fabric/reservewait.c
     [[return config->relay_timeout_ms;]] [[return INT64_MAX / 4;]])
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
         deny_waiters]])
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
-    [[if (names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
+    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
@@ -288,9 +288,9 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
     [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])
 mcast_mistake(late-answers-do-not-count 50 core/fabric/call_done.c
-    [[learn(core, outcome, core->now_ms - sent_ms);]]
+    [[learn_reserve_time(core, outcome, core->now_ms - sent_ms);]]
     [[if (((struct reservation *)op->owner)->hwcoll == HWCOLL_WANTED)
-            learn(core, outcome, core->now_ms - sent_ms);]])
+            learn_reserve_time(core, outcome, core->now_ms - sent_ms);]])
 mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
     [[    if (outcome != FM_OK && known_ms >= 0)
         return;
@@ -305,7 +305,7 @@ mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
     [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
 mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
     [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
-mcast_mistake(puts-off-what-a-number-limits 600 core/act.c
+mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
     [[        op->calls_needed = 0;
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
     int64_t latest]])

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/body.h"
 
+#include "state/plainjson.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,11 +34,10 @@ static int refuse_overflow(const char *bytes, const json_error_t *error, struct 
 json_t *body_read(const char *bytes, size_t length, struct problem *problem)
 {
     json_error_t error = {.line = 1, .text = "a NUL byte"};
-    /* jansson takes a NUL between values for the end. */
-    json_t *body =
-        length > 0 && memchr(bytes, '\0', length)
-            ? NULL
-            : json_loadb(length > 0 ? bytes : "", length, JSON_REJECT_DUPLICATES, &error);
+    const char *text = length > 0 ? bytes : "";
+    json_t *body = plainjson_load_plain(text, length);
+    if (!body && !memchr(text, '\0', length)) /* jansson takes a NUL between values for the end */
+        body = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
     if (json_is_object(body))
         return body;
     if (body)

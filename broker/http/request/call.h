@@ -90,7 +90,7 @@ struct call {
     size_t body_size, body_used, body_dropped;
 };
 
-/* The engine's mark for this call; valid until it is spoken. */
+/* The engine's mark for this call; valid until its answer is given. */
 uint64_t call_ticket(const struct call *call);
 
 /* A header's value, or NULL: it is not there (head_value). Valid until the next call_header. */

@@ -124,6 +124,23 @@ static void listing__deletes_what_was_reserved_late(void **state)
     }
 }
 
+/* B11: not while jobs may run that this ledger does not know, be they another cluster's. */
+static void listing__deletes_nothing_late_while_vnis_are_suspect(void **state)
+{
+    static const char *const names[] = {"elcap-a", "elcap2-b"}, *const active[] = {"b"};
+    struct driver d;
+    given_up(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 2, FM_OK);
+    DRIVER_ASK(&d, CORE_SYNC, sync, .cluster = "elcap2", .active = active, .count = 1);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    driver_tick(&d, d.config.stray_grace_ms);
+    driver_list(&d, names, 2, FM_OK);
+    assert_true(driver_alarm(&d, ALARM_OLD_LEDGER));
+    assert_int_equal(strays(&d), 1);
+    driver_end(&d);
+}
+
 /* I3: what was not ours, and is there no more, says nothing of what is found under the name next:
  * that is asked for its token until an answer comes. */
 static void listing__what_is_found_again_is_asked_for_again(void **state)
@@ -160,5 +177,6 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
           cmocka_unit_test(listing__deletes_what_was_reserved_late),
+          cmocka_unit_test(listing__deletes_nothing_late_while_vnis_are_suspect),
           cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))

@@ -230,9 +230,11 @@ static void join__is_passed_on_with_the_session_token(void **state)
     uint64_t call = begin_join(d);
     assert_string_equal(secret_expose(about(d)->token), "sess-a");
     assert_string_equal(about(d)->body, BODY);
+    assert_int_equal(driver_status(d).calls_in_flight, 1);
     join_done(d, call, 77);
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
     assert_int_equal(driver_answer(d)->tree->id, 77);
+    assert_int_equal(driver_status(d).calls_in_flight, 0);
     assert_string_equal(driver_answer(d)->tree->root, "00:00:00:00:00:01");
 }
 
@@ -405,15 +407,33 @@ static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
     assert_string_equal(driver_answer(d)->detail, "02: none left");
 }
 
+/* Also when nobody asks at that moment. */
+static void join__denied_between_two_requests_is_so_to_the_second(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    uint64_t call = begin_join(d);
+    driver_tick(d, 4000);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+    join_denied(d, call, 507, "02: none left");
+    assert_null(driver_answer(d));
+    join(d);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    assert_int_equal(driver_answer(d)->status, 507);
+    assert_string_equal(driver_answer(d)->detail, "02: none left");
+}
+
 /* libfabric would read beyond it. */
 static void join__denied_without_a_number_is_no_507(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    uint64_t call = begin_join(d);
-    join_denied(d, call, 507, "none left");
-    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
-    assert_int_equal(driver_answer(d)->status, 0);
+    static const char *const words[] = {"none left", "0/: x", "/0: x", "0a: x", "a0: x", "00, x"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        join_denied(d, begin_join(d), 507, words[i]);
+        assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+        assert_int_equal(driver_answer(d)->status, 0);
+    }
     assert_int_equal(answer_status(ANSWER_JOIN_DENIED), 503);
 }
 
@@ -511,6 +531,19 @@ static void joins__are_bounded_in_bytes(void **state)
 }
 
 /* ---- leaves ---- */
+
+static void leaves__of_one_job_are_bounded(void **state)
+{
+    struct driver *d = *state;
+    reserved_job_of(d, 100);
+    lose_join(d, "0");
+    for (unsigned tree = 0; tree < RELAYED_MAX; tree++) {
+        leave(d, (uint16_t)tree);
+        assert_null(driver_answer(d));
+    }
+    leave(d, RELAYED_MAX);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
+}
 
 static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
 {
@@ -769,6 +802,23 @@ static struct relay_view seen(const struct driver *d)
     struct relay_view view;
     relay_view(driver_job(d, "a"), &view);
     return view;
+}
+
+/* The end of the step may have taken it along. */
+static void trees__are_not_known_when_one_was_made_while_its_step_ended(void **state)
+{
+    struct driver *d = *state;
+    reserved_job(d);
+    make_tree(d, "/fA", 5);
+    clean(d, "/fA", false);
+    uint64_t end = driver_call(d, FMCALL_END_STEP);
+    join_of(d, "/fA", BODY);
+    uint64_t call = driver_call(d, FMCALL_JOIN);
+    driver_done(d, end, FM_OK, NULL);
+    join_done(d, call, 6);
+    assert_int_equal(driver_answered(d), ANSWER_JOINED);
+    assert_int_equal(seen(d).trees, 1);
+    assert_false(seen(d).all);
 }
 
 static void view__has_the_trees_and_few_steps(void **state)
@@ -1030,16 +1080,18 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(join__of_a_job_that_is_not_relayed_is_refused), T(join__that_stays_busy_ends),
           T(join__given_up_between_two_requests_is_denied_to_the_second),
           T(join__is_denied_in_the_words_of_the_fabric_manager),
+          T(join__denied_between_two_requests_is_so_to_the_second),
           T(join__denied_without_a_number_is_no_507), T(join__under_way_ends_with_its_job),
           T(join__that_waits_is_answered_when_its_job_is_gone),
           T(join__ends_when_the_reservation_is_lost), T(joins__of_one_job_are_bounded),
-          T(joins__are_bounded_in_bytes), T(leave__of_a_tree_that_it_has_not_asks_nothing),
-          T(leave__that_comes_again_is_sent_once),
+          T(joins__are_bounded_in_bytes), T(leaves__of_one_job_are_bounded),
+          T(leave__of_a_tree_that_it_has_not_asks_nothing), T(leave__that_comes_again_is_sent_once),
           T(leave__that_waits_does_not_end_the_next_tree_of_its_number),
           T(leave__stays_within_the_token), T(cleanup__of_a_step_without_trees_asks_nobody),
           T(cleanup__below_ends_the_known_steps_without_a_list),
           T(cleanup__below_asks_while_a_join_is_under_way), T(cleanup__takes_what_was_made_late),
           T(trees__are_not_known_after_a_leave_was_given_up),
+          T(trees__are_not_known_when_one_was_made_while_its_step_ended),
           T(trees__are_not_known_after_an_answer_was_lost),
           T(tree__that_libfabric_rejects_goes_before_the_next_one),
           T(tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer),
