@@ -38,9 +38,9 @@ static void judge(const struct inventory *inventory, struct inventory_nic *nic)
 static struct inventory_nic merged(const struct nic *reported, const struct nic *filed,
                                    const struct inventory_node *node)
 {
-    assert(reported || filed);
-    struct inventory_nic nic = {.nic = reported ? *reported : *filed,
-                                .source = reported ? SOURCE_NODE : SOURCE_FILE};
+    const struct nic *believed = reported ? reported : filed;
+    assert(believed);
+    struct inventory_nic nic = {.nic = *believed, .source = reported ? SOURCE_NODE : SOURCE_FILE};
     if (reported && filed && reported->address != filed->address) {
         nic.contradictions |= NIC_ADDRESS_DIFFERS;
         nic.file_address = filed->address;

@@ -2,7 +2,11 @@
 #include "tests/system/inventory/scene.h"
 
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
 #include "tests/unit/unit.h"
+
+#include <signal.h>
+#include <sys/stat.h>
 
 /* The inventory is read at link-up, and then what has changed (P1); changes are events (P5); nodes
  * come from a file (S2). */
@@ -123,6 +127,33 @@ static void change__is_an_event_of_its_kind(void **state)
     scene_await_event(&scene, "fabric-changed", "1 cables gone");
 }
 
+static bool node_has_moved(void *arg)
+{
+    json_t *node = scene_get(arg, "/v1/nodes/elcap1");
+    const char *port = text_at(json_object_get(node, "nics"), 0, "port");
+    const bool moved = port && strcmp(port, "g2s1p5") == 0;
+    json_decref(node);
+    return moved;
+}
+
+/* The file is read again, and the fabric manager can be left alone (S2). */
+static void reload__reads_the_file_again(void **state)
+{
+    char conf[FOLDER_PATH_SIZE + 32];
+    (void)state;
+    scene_await(&scene, "switches", 6);
+    assert_int_equal(folder_write(scene.genders, "genders", 0644, "elcap1 nic0=0x01045\n"), 0);
+    assert_int_equal(kill(process_pid(testbed_broker(scene.testbed)), SIGHUP), 0);
+    assert_true(await(node_has_moved, &scene, AWAIT_DEADLINE_MS));
+    assert_int_equal(scene_number(&scene, "/v1/fabric", "nodes_in_file"), 1);
+    assert_int_equal(
+        mkdir(folder_path(conf, sizeof conf, testbed_folder(scene.testbed), "conf.d"), 0700), 0);
+    assert_int_equal(folder_write(conf, "file.conf", 0600, "[inventory]\nsource = file\n"), 0);
+    assert_int_equal(kill(process_pid(testbed_broker(scene.testbed)), SIGHUP), 0);
+    scene_await(&scene, "switches", 0);
+    assert_true(node_has_moved(&scene));
+}
+
 static size_t requests_of(const char *path)
 {
     struct plainhttp_reply reply;
@@ -159,4 +190,5 @@ UNIT_GROUP(NULL, NULL,
            cmocka_unit_test_setup_teardown(job__spans_groups_and_switches, open_scene, close_scene),
            cmocka_unit_test_setup_teardown(change__is_an_event_of_its_kind, open_scene,
                                            close_scene),
+           cmocka_unit_test_setup_teardown(reload__reads_the_file_again, open_scene, close_scene),
            cmocka_unit_test_setup_teardown(poll__reads_what_has_changed, open_scene, close_scene))
