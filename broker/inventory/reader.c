@@ -61,8 +61,8 @@ static void on_timer(uv_timer_t *timer)
         round_go_on(reader);
         return;
     }
-    if (reader->config->inventory_source != CONFIG_INVENTORY_FM || reader->in_flight > 0 ||
-        uv_now(reader->loop) < reader->due_ms || !open_api(reader))
+    if (reader->working || reader->config->inventory_source != CONFIG_INVENTORY_FM ||
+        reader->in_flight > 0 || uv_now(reader->loop) < reader->due_ms || !open_api(reader))
         return;
     reader->active = true;
     reader->round.begun_ns = uv_hrtime();
@@ -107,8 +107,7 @@ void reader_part_closed(struct inventory_reader *reader)
         return;
     void (*closed)(void *) = reader->closed;
     void *arg = reader->closed_arg;
-    reader->active = true;
-    round_end(reader, 0);
+    round_free(reader);
     fabricmap_destroy(reader->made);
     fabricmap_destroy(reader->map);
     documents_release(&reader->documents);

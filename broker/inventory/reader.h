@@ -46,7 +46,16 @@ struct asked {
     char *link;      /* of a single document; else NULL */
 };
 
-enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP };
+enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP, WORK_DROP };
+
+/* What is to be freed. The thread has allocated most of it: where the loop frees that, it gives
+ * megabytes back to the kernel, which takes milliseconds (G11). */
+struct garbage {
+    struct documents documents;
+    struct fabricmap *map;
+    char **bare;
+    size_t bare_count;
+};
 
 /* One round: from the first request until the map is in force, or was given up. */
 struct round {
@@ -91,6 +100,7 @@ struct inventory_reader {
     size_t change_count;
     struct fabric_sum sum;
     struct error fault;
+    struct garbage garbage;
 
     struct fabricmap *map; /* in force; NULL: none */
     struct documents documents;
@@ -116,3 +126,6 @@ void reader_part_closed(struct inventory_reader *reader);
 /* Begins what the thread is to do; round_worked is called when it is done. */
 void inventory_work(struct inventory_reader *reader, enum work what);
 void round_worked(struct inventory_reader *reader);
+void inventory_drop(struct garbage *garbage);
+/* The reader is closed: all of the round that is under way, or was. */
+void round_free(struct inventory_reader *reader);

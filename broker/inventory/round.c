@@ -34,8 +34,11 @@ static void drop_bodies(struct inventory_reader *reader)
 static void drop_list(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
+    struct garbage *garbage = &reader->garbage;
+    garbage->bare = memory_resized(garbage->bare, garbage->bare_count + round->bare_count + 1,
+                                   sizeof *garbage->bare);
     for (size_t i = 0; i < round->bare_count; i++)
-        free(round->bare[i]);
+        garbage->bare[garbage->bare_count++] = round->bare[i];
     free(round->bare);
     free(round->next);
     round->bare = NULL;
@@ -48,14 +51,31 @@ static void drop_list(struct inventory_reader *reader)
     reader->serial++;
 }
 
+/* What has been adopted is not in round.read any more, and what it replaced is in the garbage. */
+static void round_clear(struct inventory_reader *reader)
+{
+    struct documents *garbage = &reader->garbage.documents;
+    drop_list(reader);
+    if (garbage->fabric.switches.all || garbage->fabric.ports.all || garbage->fabric.cables.all)
+        documents_release(&reader->round.read);
+    else
+        *garbage = reader->round.read;
+    reader->round = (struct round){0};
+    reader->active = false;
+}
+
+void round_free(struct inventory_reader *reader)
+{
+    round_clear(reader);
+    inventory_drop(&reader->garbage);
+}
+
 void round_end(struct inventory_reader *reader, int64_t polls)
 {
     const struct inventory_hooks *hooks = &reader->hooks;
     assert(!reader->working);
-    drop_list(reader);
-    documents_release(&reader->round.read);
-    reader->round = (struct round){0};
-    reader->active = false;
+    round_clear(reader);
+    inventory_work(reader, WORK_DROP);
     if (hooks->partitions_open && hooks->partitions_open(hooks->arg))
         polls = 1;
     reader->due_ms = uv_now(reader->loop) + (uint64_t)(polls * reader->config->inventory_poll_ms);
@@ -204,20 +224,24 @@ static bool shrinks(const struct inventory_reader *reader)
 static void adopt_documents(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
-    struct documents *to = &reader->documents, *from = &round->read;
-    for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++) {
-        if (!round->fresh[kind])
-            continue;
-        documents_clear(to, (enum documents_kind)kind);
-        reader->kept[kind] = round->kept[kind];
+    struct fabric_read *to = &reader->documents.fabric, *from = &round->read.fabric;
+    struct fabric_read *garbage = &reader->garbage.documents.fabric;
+    for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++)
+        if (round->fresh[kind])
+            reader->kept[kind] = round->kept[kind];
+    if (round->fresh[DOCUMENTS_SWITCHES]) {
+        garbage->switches = to->switches;
+        to->switches = from->switches;
     }
-    if (round->fresh[DOCUMENTS_SWITCHES])
-        to->fabric.switches = from->fabric.switches;
-    if (round->fresh[DOCUMENTS_PORTS])
-        to->fabric.ports = from->fabric.ports;
-    if (round->fresh[DOCUMENTS_CABLES])
-        to->fabric.cables = from->fabric.cables;
-    *from = (struct documents){0};
+    if (round->fresh[DOCUMENTS_PORTS]) {
+        garbage->ports = to->ports;
+        to->ports = from->ports;
+    }
+    if (round->fresh[DOCUMENTS_CABLES]) {
+        garbage->cables = to->cables;
+        to->cables = from->cables;
+    }
+    *from = (struct fabric_read){0};
 }
 
 static void adopt_map(struct inventory_reader *reader)
@@ -225,7 +249,7 @@ static void adopt_map(struct inventory_reader *reader)
     const bool news = reader->change_count > 0 || !fabric_sum_empty(&reader->sum);
     const struct fabric_counts *counts = fabricmap_counts(reader->made);
     const bool first = !reader->map;
-    fabricmap_destroy(reader->map);
+    reader->garbage.map = reader->map;
     reader->map = reader->made;
     reader->made = NULL;
     reader->facts.version += first || news;

@@ -2,6 +2,7 @@
 #include "broker/inventory/reader.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* What a worker thread does for a round. Meanwhile the loop leaves alone what is the thread's. */
@@ -27,6 +28,16 @@ static void work_map(struct inventory_reader *reader)
             fabricmap_diff(reader->map, reader->made, reader->changes, CHANGES_MAX, &reader->sum);
 }
 
+void inventory_drop(struct garbage *garbage)
+{
+    for (size_t i = 0; i < garbage->bare_count; i++)
+        free(garbage->bare[i]);
+    free(garbage->bare);
+    documents_release(&garbage->documents);
+    fabricmap_destroy(garbage->map);
+    *garbage = (struct garbage){0};
+}
+
 static void work(uv_work_t *work)
 {
     struct inventory_reader *reader = work->data;
@@ -34,6 +45,8 @@ static void work(uv_work_t *work)
     const uint64_t begun_ns = thread_cpu_ns();
     const enum documents_kind kind = reader->round.kind;
     struct documents *out = reader->what == WORK_STAMP ? &scratch : &reader->round.read;
+    if (reader->what == WORK_DROP)
+        inventory_drop(&reader->garbage);
     if (reader->what == WORK_MAP)
         work_map(reader);
     for (size_t i = 0; i < reader->body_count && reader->fault.code == 0; i++) {
