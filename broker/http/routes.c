@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/routes.h"
 
-enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
+enum {
+    SMALL_BODY_MAX = 1 << 14,
+    SHARE_BODY_MAX = 1 << 16,
+    BODY_MAX = 1 << 20,
+    SYNC_BODY_MAX = 16 << 20
+};
 
 static const char *const env_query[] = {"step", NULL};
 static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
 static const char *const list_query[] = {"cluster", "node",  "state", "uid",
                                          "silent",  "limit", "after", NULL};
-static const char *const events_query[] = {"after", "follow", NULL};
+static const char *const unshare_query[] = {"when", NULL};
+static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
+static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
+static const char *const options_query[] = {"cluster", NULL};
 
 #define PLUGIN_PATH "/fabric/collectives/jobs"
 #define JOB_PATH "/v1/clusters/{}/jobs/{}"
@@ -28,15 +36,25 @@ const struct route routes[ROUTES] = {
      .body_max = BODY_MAX, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/steps", .handle = steps_handle, .render = steps_render,
      .query = steps_query},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle, .both = true},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation/trees", .handle = owntrees_handle, .both = true},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation/options", .handle = options_handle, .both = true},
+    {METHOD_GET, NEED_BEARER, "/v1/reservation/events", .handle = events_handle,
+     .query = ownevents_query, .both = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/traffic", .handle = traffic_handle},
     {METHOD_GET, NEED_BEARER, "/v1/reservation/traffic", .handle = owntraffic_handle},
-    {METHOD_GET, NEED_BEARER, "/v1/reservation", .handle = ownjob_handle},
     {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
      .render = cleanup_render, .query = cleanup_query, .changes = true},
     {METHOD_POST, NEED_BEARER, "/v1/reservation/tokens", .handle = mint_handle,
      .body_max = SMALL_BODY_MAX},
     {METHOD_POST, NEED_ADMIN, "/v1/tokens/rotate", .handle = rotate_handle},
     {METHOD_GET, NEED_PEER, "/v1/jobs", .handle = list_handle, .query = list_query},
+    {METHOD_GET, NEED_PEER, "/v1/vnis", .handle = shares_handle},
+    {METHOD_PUT, NEED_PEER, "/v1/vnis/{}", .handle = share_handle, .render = share_render,
+     .body_max = SHARE_BODY_MAX, .changes = true},
+    {METHOD_GET, NEED_PEER, "/v1/vnis/{}", .handle = share_show_handle},
+    {METHOD_DELETE, NEED_PEER, "/v1/vnis/{}", .handle = unshare_handle, .render = share_render,
+     .query = unshare_query, .changes = true},
     {METHOD_POST, NEED_CLUSTER, "/v1/clusters/{}/sync", .handle = sync_handle,
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
     {METHOD_PUT, NEED_ADMIN, "/v1/nodes/{}/fence", .handle = fence_handle, .render = fence_render,
@@ -52,7 +70,8 @@ const struct route routes[ROUTES] = {
      .render = claim_render, .body_max = SMALL_BODY_MAX, .changes = true},
     {METHOD_POST, NEED_ADMIN, "/v1/step-down", .handle = step_down_handle,
      .body_max = SMALL_BODY_MAX},
-    {METHOD_GET, NEED_MANAGER, "/v1/events", .handle = events_handle, .query = events_query},
+    {METHOD_GET, NEED_PEER, "/v1/events", .handle = events_handle, .query = events_query},
+    {METHOD_GET, NEED_PEER, "/v1/options", .handle = options_handle, .query = options_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},
     {METHOD_GET, NEED_LOOK, "/v1/whoami", .handle = whoami_handle, .always = true},

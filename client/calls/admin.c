@@ -22,6 +22,14 @@ int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
     return get_json(handle, "/v1/status", json, error);
 }
 
+int mcast_options(struct mcast *handle, const char *cluster, char **json, struct mcast_error *error)
+{
+    struct call call = {.rc = cluster ? names_check_cluster(cluster, error) : 0};
+    call_set(&call, "GET", call_read_root, error, "/v1/options%s%s", cluster ? "?cluster=" : "",
+             cluster ? cluster : "");
+    return handle_run_json(handle, call, json, error);
+}
+
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
     return get_json(handle, "/v1/doctor", json, error);
