@@ -198,14 +198,15 @@ struct mcast_request {
                                            NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
-    const char
-        *profile; /* what is not given above is as this profile of the site's says; or NULL */
+    const char *profile;            /* of the site's: counts for what is not given above; or NULL */
+    const char *const *shared_vnis; /* names of shared VNIs that the job is to have beside its own,
+                                       at most 3 and 4 VNIs in all, ended by NULL; NULL: none */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
         sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0, NULL                                                                       \
+            NULL, 0, 0, NULL, NULL                                                                 \
     }
 
 struct mcast_variable {
@@ -231,7 +232,7 @@ struct mcast_reservation {
     uint32_t node_count;
     uint32_t cores_per_node;            /* 0: not told */
     const char *nodes;                  /* or NULL */
-    const uint16_t *vnis;               /* vni_count of them */
+    const uint16_t *vnis;               /* vni_count of them: its own, then shared ones */
     size_t vni_count;                   /* 0–4 */
     const char *const *traffic_classes; /* words, ended by NULL */
     const char *created;                /* RFC 3339, with milliseconds */
@@ -279,7 +280,9 @@ struct mcast_reservation {
                                              than a few; NULL: see hwcoll_trees_known */
     const char *origin; /* "plugin": Slurm's own plugin made it; "found", "claimed": it was found at
                            the fabric manager; NULL: a resource manager or its hooks */
-    const char *profile; /* that it was reserved with, or NULL */
+    const char *profile;            /* that it was reserved with, or NULL */
+    const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
+                                       they are not told: in lists, and to nodes */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -506,6 +509,45 @@ MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *re
 /* The same; *json is all that the broker answers (how many jobs are active on the node and stay
  * unchanged; whether it knows the node), the caller's to free(). */
 MCAST_API int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
+                               char **json, struct mcast_error *error);
+
+/* ---- Shared VNIs ------------------------------------------------------------------------------
+ */
+
+/* A VNI that jobs of all clusters can have beside their own, by its name (mcast_request). */
+struct mcast_vni_request {
+    size_t size;
+    const char *name;      /* 1–32 of [a-z0-9_.-] */
+    uint32_t uid;          /* its owner, for administrators; UINT32_MAX: who asks */
+    bool any_user;         /* jobs of every user may have it */
+    const uint32_t *users; /* else user_count of them, beside the owner; or NULL */
+    size_t user_count;
+    const char *const *clusters; /* whose jobs may have it, ended by NULL; NULL: all */
+    uint32_t lifetime_s;         /* how long it takes new jobs; 0: until it is removed */
+};
+
+#define MCAST_VNI_REQUEST_INIT                                                                     \
+    {                                                                                              \
+        sizeof(struct mcast_vni_request), NULL, UINT32_MAX, false, NULL, 0, NULL, 0                \
+    }
+
+/* Makes it; or changes lists and time of one that is there, to what the request says. Jobs that
+ * have it keep it. *json: all that the broker tells of it (its VNI as "vni"), the caller's to
+ * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis".
+ */
+MCAST_API int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *request,
+                               char **json, struct mcast_error *error);
+
+/* {"vnis":[…]}: those that the caller may see. */
+MCAST_API int mcast_vni_list(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* MCAST_NOT_FOUND: there is none, or not for the caller. */
+MCAST_API int mcast_vni_show(struct mcast *handle, const char *name, char **json,
+                             struct mcast_error *error);
+
+/* MCAST_REFUSED, "in-use": jobs that run have it; with when_unused it takes no new jobs instead,
+ * and is removed when no job has it. */
+MCAST_API int mcast_vni_remove(struct mcast *handle, const char *name, bool when_unused,
                                char **json, struct mcast_error *error);
 
 /* ---- What an administrator decides when the broker has raised an alarm ----------------------- */

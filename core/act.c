@@ -277,7 +277,7 @@ static void free_due_vnis(struct core *core, struct reservation *r)
         log_unconfirmed(core, r);
     save_vni_round(core, r);
     struct reservation_record rec = reservation_record(r);
-    rec.vni_count = 0;
+    rec.vni_count = rec.shared_count = 0;
     if (r->fm_side == FM_SIDE_NOTHING) {
         /* Nothing else keeps it: it will be gone in this very step, one record is enough. */
         struct record record = {.kind = RECORD_RESERVATION, .u.reservation = rec};
@@ -386,8 +386,9 @@ const char *core_warning(struct core *core, const struct reservation *r)
     assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE || r->vni_count == r->vni_asked)
         return NULL;
-    return core_text(core, "failed to reserve %u VNI%s: the job has none", r->vni_asked,
-                     r->vni_asked == 1 ? "" : "s");
+    const unsigned wanted = (unsigned)r->vni_asked - r->shared_count;
+    return core_text(core, "failed to reserve %u VNI%s: the job has none%s", wanted,
+                     wanted == 1 ? "" : "s", r->shared_count > 0 ? " of its own" : "");
 }
 
 static void answer_waiters(struct core *core, struct reservation *r)
@@ -433,7 +434,7 @@ static void end_refused(struct core *core, struct reservation *r)
         return;
     save_vni_round(core, r);
     struct reservation_record rec = reservation_record(r);
-    rec.vni_count = 0;
+    rec.vni_count = rec.shared_count = 0;
     (void)core_save(core, &rec);
     core_act(core, r);
 }

@@ -54,12 +54,14 @@ struct profile_config {
 };
 
 struct core_config {
-    struct idset vni_pool; /* F1; 1 and 10 are never given out, whatever it says */
-    uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
-    bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
-    bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;   /* how long nodes that have reported nothing keep a released VNI
-                              quarantined (F3); or HOLD_UNTIL_REPORTED */
+    struct idset vni_pool;  /* F1; 1 and 10 are never given out, whatever it says */
+    uint32_t vni_per_job;   /* 0–4, when a job does not say (F2) */
+    bool vni_single_node;   /* single-node jobs get VNIs too (F2) */
+    bool vni_required;      /* a job that cannot have its VNIs fails (F4) */
+    char vni_partition[64]; /* the fabric's partition whose VNIs the pool is of (B2) */
+    uint32_t shared_max, shared_per_user; /* shared VNIs: of all, and of one user (B1) */
+    int64_t vni_hold_ms; /* how long nodes that have reported nothing keep a released VNI
+                            quarantined (F3); or HOLD_UNTIL_REPORTED */
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */

@@ -64,6 +64,7 @@ void core_destroy(struct core *core)
     strays_release(&core->strays);
     joblist_release(core);
     alarm_release(core);
+    core_release_shared(core);
     tokenset_release(&core->tokens);
     held_release(&core->vnis_held);
     held_release(&core->pkeys_held);
@@ -307,6 +308,9 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_LEAVE] = relay_leave,
         [CORE_ALIVE] = core_alive,
         [CORE_NODE_NICS] = core_nics_report,
+        [CORE_PARTITIONS] = core_partitions,
+        [CORE_SHARE] = core_share,
+        [CORE_UNSHARE] = core_unshare,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);
@@ -314,6 +318,7 @@ void core_step(struct core *core, const struct core_event *event)
     decide[event->kind](core, event);
     core_act_on_freed_addresses(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
+    shared_settle(core);
     core_begin_calls(core);
 }
 
@@ -328,7 +333,8 @@ int64_t core_next_deadline(const struct core *core)
 {
     const struct agenda_entry *first = agenda_first(&core->agenda);
     const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
-                                 joblist_deadline(core), suspect_deadline(core)};
+                                 joblist_deadline(core), suspect_deadline(core),
+                                 shared_deadline(core)};
     int64_t when = first ? first->due_ms : INT64_MAX;
     for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
         when = deadlines[i] < when ? deadlines[i] : when;

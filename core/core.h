@@ -6,8 +6,10 @@
 #include "core/effect.h"
 #include "core/fabric/fmcall.h"
 #include "core/reservation/nodeset.h"
+#include "core/reservation/partitions.h"
 #include "core/reservation/record.h"
-#include "core/reservation/traffic.h"
+#include "core/inventory/traffic.h"
+#include "core/reservation/sharedvnis.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +34,8 @@ struct reserve_request {
     int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
     int vni_count;           /* 0–4; -1: not given */
     const char *profile;     /* what the request leaves open is this profile's (P3); or NULL */
+    const char *shared[SHARED_VNIS_PER_JOB_MAX]; /* names of shared VNIs that it wants, too (B1) */
+    unsigned shared_count;
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
     bool launch;             /* a launch document is to be made of it */
@@ -41,6 +45,17 @@ struct reserve_request {
         limit; /* by a plugin, and in the core by the profile: that many; 0: as the site says */
     struct secret key; /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
                           core draws nothing. For an interconnect whose jobs have a key */
+};
+
+/* A shared VNI is to be made, or changed (B1). Strings are borrowed for the step. */
+struct share_request {
+    const char *name;     /* shared_name_valid */
+    const char *users;    /* shared_users_valid */
+    const char *clusters; /* shared_clusters_valid */
+    uint32_t uid;         /* its owner to be */
+    bool admin;           /* an administrator asks: he may change those of others, whose owner
+                             stays, and is bound by the sum only */
+    int64_t expires_ms;   /* 0: never */
 };
 
 enum core_event_kind {
@@ -66,7 +81,12 @@ enum core_event_kind {
     CORE_LEAVE,        /* u.leave; answered once */
     CORE_ALIVE,        /* u.alive: its job's step manager has looked at it; not answered */
     CORE_NODE_NICS,    /* u.nics; answered once */
-    CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
+    CORE_PARTITIONS, /* u.partitions: the fabric manager has told all of them, in one whole answer:
+                        after each such answer, also when it says the same. See
+                        core_partitions_open */
+    CORE_SHARE,      /* u.share; answered once */
+    CORE_UNSHARE,    /* u.unshare; answered once */
+    CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
 };
 
 struct core_event {
@@ -188,6 +208,16 @@ struct core_event {
             size_t scope_count;
         } leave;
         uint64_t alive; /* number of the reservation */
+        struct {
+            const struct partition *all; /* at most PARTITIONS_MAX count; the site's own, too */
+            size_t count;
+        } partitions;
+        struct share_request share;
+        struct {
+            const char *name; /* who asks may remove it */
+            bool when_unused; /* closed now, removed when no job has it; else refused while one has
+                               */
+        } unshare;
         const struct core_config *config;
     } u;
 };
@@ -257,6 +287,10 @@ struct core_status {
     int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
     int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
+    uint32_t vnis_foreign; /* of the pool, in other partitions: not given out (B2) */
+    uint32_t
+        vnis_foreign_used; /* live or quarantined, and in other partitions; of the pool or not */
+    uint32_t vnis_shared;  /* shared VNIs; live, or quarantined as others are */
     uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
     uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */
     uint64_t vnis_refused, pkeys_refused;     /* reserves, because of that; since the start */
@@ -372,6 +406,25 @@ int64_t core_pkey_end(const struct core *core, const struct reservation *reserva
  * waited for. Reads a name for each of the job's nodes, so it is asked for only where there are not
  * too many. */
 void core_silent_nodes(const struct reservation *reservation, struct nodefold *out);
+
+/* Shared VNIs, in the order in which they were made; by name, of those that are not removed. NULL:
+ * none. Valid until the next step. */
+const struct shared_vni *core_shared(const struct core *core);
+const struct shared_vni *core_find_shared(const struct core *core, const char *name);
+
+/* What is known of other partitions; index 0 to …; false beyond. Texts are valid until the next
+ * step. */
+struct core_partition {
+    const char *name;
+    uint32_t vnis, pooled; /* how many it has, and of these in [vni] pool */
+};
+bool core_partition(const struct core *core, size_t index, struct core_partition *out);
+/* Whether an answer was doubted, or lacked what an earlier one had: another one is wanted when
+ * config.stray_grace_ms is over. */
+bool core_partitions_open(const struct core *core);
+/* The first job, of the oldest few thousand reservations, that has a VNI of another partition;
+ * NULL: none. */
+const struct reservation *core_foreign_user(const struct core *core);
 
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such
  * reservation; NULL: none, or of none among the oldest few thousand reservations. Valid until the

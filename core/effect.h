@@ -59,7 +59,14 @@ enum effect_kind {
     X(JOINED, 200, "joined")                     /* a relayed job has a tree more */               \
     X(LEFT, 200, "left")                         /* … one less */                                \
     X(JOIN_LATER, 409, "join-later")   /* under way: the same request is to come again */          \
-    X(JOIN_DENIED, 503, "join-denied") /* for good; or as the fabric manager said it */
+    X(JOIN_DENIED, 503, "join-denied") /* for good; or as the fabric manager said it */            \
+    X(CHANGED, 200, "changed")         /* a shared VNI: its lists, or its time */                  \
+    X(REMOVED, 200, "removed")         /* a shared VNI: its name is free */                        \
+    X(CLOSING, 202, "closing")         /* … when no job has it any more */                       \
+    X(IN_USE, 409, "in-use")           /* a shared VNI, by jobs that run */                        \
+    X(NO_SHARED, 422, "no-shared-vni") /* none of this name, or none that the user may know */     \
+    X(SHARED_REFUSED, 403, "shared-vni-refused")                                                   \
+    X(TOO_MANY_SHARED, 429, "too-many-shared-vnis")
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,
@@ -88,6 +95,7 @@ struct answer {
     const struct reservation *reservation; /* CREATED, SAME, ACCEPTED, REPORTED, CLEANED, STEPS,
                                               ALREADY_GONE (may be NULL) */
     const struct sync_found *sync;         /* SYNCED */
+    const struct shared_vni *shared;       /* CREATED, SAME, CHANGED, REMOVED, CLOSING of one */
     const struct fmcall_steps *steps;      /* STEPS */
     const struct fmcall_tree *tree;        /* JOINED */
     int status;                            /* JOIN_DENIED: another one; 0: the kind's */

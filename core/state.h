@@ -15,8 +15,10 @@
 #include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/reservation/tokenset.h"
+#include "core/reservation/partitions.h"
+#include "core/reservation/sharedvnis.h"
 #include "core/reservation/tombstones.h"
-#include "core/reservation/traffic.h"
+#include "core/inventory/traffic.h"
 #include "core/reservation/vnipool.h"
 
 /* What the core remembers. For core's own files only.
@@ -60,6 +62,16 @@ struct suspicion {
     } nodes[UNKNOWN_LIVES_MAX];           /* reported unknown lives */
 };
 
+/* VNIs of other partitions of the fabric (reconcile/foreign.c). vnis.foreign has them all, and
+ * vnis.doubtful what the last answer would have taken away. */
+struct foreign {
+    struct partitions others; /* as on disk */
+    char *text;               /* of it; NULL: the fabric manager has never told */
+    struct idset lacking;     /* an answer no longer named them, */
+    int64_t lacking_ms;       /* when */
+    int64_t doubted_ms;       /* when an answer was first doubted; 0: none is */
+};
+
 /* Which boot of the host it is, and its clock: whether times in the ledger can be compared with
  * those of now (reservation/quarantine.c). */
 struct host_clock {
@@ -74,6 +86,8 @@ struct core {
 
     struct ledger ledger;
     struct vnipool vnis;
+    struct shared_vnis shared;
+    struct foreign foreign;
     struct held vnis_held, pkeys_held; /* by released jobs of each user */
     struct idset pkeys_taken;          /* partition keys of all reservations */
     uint32_t pkey_after;               /* the search for a free one starts here (round robin) */

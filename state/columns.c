@@ -5,7 +5,8 @@
 #include "base/steppath.h"
 #include "core/inventory/nodenics.h"
 #include "core/reservation/nodes.h"
-#include "core/reservation/traffic.h"
+#include "core/reservation/partitions.h"
+#include "core/inventory/traffic.h"
 
 #include <assert.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static const struct column reservation[] = {
     NUMBER("tasks_per_node", reservation.tasks_per_node, 0, UINT32_MAX),
     NUMBER("cpus_per_task", reservation.cpus_per_task, 0, UINT32_MAX),
     NUMBER("pkey", reservation.pkey, 0, 0x7ffe),
+    NUMBER("shared_count", reservation.shared_count, 0, SHARED_VNIS_PER_JOB_MAX),
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),
@@ -149,6 +151,7 @@ static const struct column facts[] = {
     NUMBER("round_number", facts.round_number, 0, INT64_MAX),
     NUMBER("next_vni", facts.next_vni, 0, UINT16_MAX + 1),
     NUMBER("suspect", facts.suspect, 0, 1),
+    NUMBER("shared", facts.shared, 0, 1),
     TEXT("boot", facts.boot, true, is_boot, "missing or too long"),
     TIME("clock_ms", facts.clock_ms),
     TIME("holds_from_ms", facts.holds_from_ms),
@@ -197,6 +200,22 @@ static const struct column traffic[] = {
 };
 
 static const struct column traffic_gone[] = {NUMBER("seq", traffic_gone, 1, INT64_MAX)};
+static const struct column shared_vni[] = {
+    NUMBER("vni", shared_vni.vni, 0, UINT16_MAX),
+    NUMBER("uid", shared_vni.uid, 0, UID_UNKNOWN - 1),
+    NUMBER("state", shared_vni.state, SHARED_OPEN, SHARED_QUARANTINED),
+    TIME("created_ms", shared_vni.created_ms),
+    TIME("expires_ms", shared_vni.expires_ms),
+    TEXT("name", shared_vni.name, true, shared_name_valid, "not a shared VNI's name"),
+    TEXT("users", shared_vni.users, true, shared_users_valid, "not a list of uids"),
+    TEXT("clusters", shared_vni.clusters, true, shared_clusters_valid, "not a list of clusters"),
+};
+
+static const struct column partitions[] = {
+    TEXT("others", partitions, true, partitions_text_valid, "not a list of partitions"),
+};
+
+static const struct column shared_gone[] = {NUMBER("vni", shared_gone, 0, UINT16_MAX)};
 static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
 static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
 
@@ -216,6 +235,9 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_NODE_NICS] = COLUMNS("node_nics", node_nics),
     [RECORD_TRAFFIC] = COLUMNS("traffic", traffic),
     [RECORD_TRAFFIC_GONE] = COLUMNS(NULL, traffic_gone),
+    [RECORD_SHARED_VNI] = COLUMNS("shared_vni", shared_vni),
+    [RECORD_SHARED_GONE] = COLUMNS(NULL, shared_gone),
+    [RECORD_PARTITIONS] = COLUMNS("partitions", partitions),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

@@ -154,6 +154,7 @@ static void check_socket(struct config_reading *reading)
               config->socket_group);
     check_users(reading, config_origin(reading, "broker", "admins"), config->admins);
     check_users(reading, config_origin(reading, "broker", "metrics_users"), config->metrics_users);
+    check_users(reading, config_origin(reading, "vni", "shared_users"), config->shared_users);
     struct stat found;
     if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
         WARN("broker", "munge_socket",

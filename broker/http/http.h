@@ -43,10 +43,10 @@ struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.
  *
- * Heeds admins, metrics_users, clusters, metrics_anonymous, the TLS files, plugin_login and
- * launch_key_file (read again, whether or not their names have changed) and munge_socket; the rest
- * is as http_create had it. Rights change for connections that are open, too: each request is
- * judged by what is known when it comes. */
+ * Heeds admins, metrics_users, shared_users, clusters, metrics_anonymous, the TLS files,
+ * plugin_login and launch_key_file (read again, whether or not their names have changed) and
+ * munge_socket; the rest is as http_create had it. Rights change for connections that are open,
+ * too: each request is judged by what is known when it comes. */
 struct http_change;
 
 /* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. Borrows

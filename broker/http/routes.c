@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/routes.h"
 
-enum { SMALL_BODY_MAX = 1 << 14, BODY_MAX = 1 << 20, SYNC_BODY_MAX = 16 << 20 };
+enum {
+    SMALL_BODY_MAX = 1 << 14,
+    SHARE_BODY_MAX = 1 << 16,
+    BODY_MAX = 1 << 20,
+    SYNC_BODY_MAX = 16 << 20
+};
 
 static const char *const env_query[] = {"step", NULL};
 static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
 static const char *const list_query[] = {"cluster", "node",  "state", "uid",
                                          "silent",  "limit", "after", NULL};
+static const char *const unshare_query[] = {"when", NULL};
 static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
 static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
 static const char *const options_query[] = {"cluster", NULL};
@@ -43,6 +49,12 @@ const struct route routes[ROUTES] = {
      .body_max = SMALL_BODY_MAX},
     {METHOD_POST, NEED_ADMIN, "/v1/tokens/rotate", .handle = rotate_handle},
     {METHOD_GET, NEED_PEER, "/v1/jobs", .handle = list_handle, .query = list_query},
+    {METHOD_GET, NEED_PEER, "/v1/vnis", .handle = shares_handle},
+    {METHOD_PUT, NEED_PEER, "/v1/vnis/{}", .handle = share_handle, .render = share_render,
+     .body_max = SHARE_BODY_MAX, .changes = true},
+    {METHOD_GET, NEED_PEER, "/v1/vnis/{}", .handle = share_show_handle},
+    {METHOD_DELETE, NEED_PEER, "/v1/vnis/{}", .handle = unshare_handle, .render = share_render,
+     .query = unshare_query, .changes = true},
     {METHOD_POST, NEED_CLUSTER, "/v1/clusters/{}/sync", .handle = sync_handle,
      .render = sync_render, .body_max = SYNC_BODY_MAX, .changes = true},
     {METHOD_PUT, NEED_ADMIN, "/v1/nodes/{}/fence", .handle = fence_handle, .render = fence_render,

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES_MAX = 16, VNIS_MAX = 4 };
+enum { CLASSES_MAX = 16, VNIS_MAX = 4, SHARED_MAX = 3 };
 
 enum {
     UID,
@@ -21,6 +21,7 @@ enum {
     RESTART,
     EXPIRES,
     PROFILE,
+    SHARED,
     LAYOUT, /* of its three options the first */
 };
 
@@ -39,6 +40,7 @@ static const struct command_option reserve_options[] = {
     [NODE_COUNT] = {"node-count", true},
     [CORES] = {"cores", true},
     [VNIS] = {"vnis", true},
+    [SHARED] = {"shared-vni", true},
     [HWCOLL] = {"hwcoll", true},
     [CLASSES] = {"tc", true},
     [ANEW] = {"anew", false},
@@ -96,6 +98,18 @@ static int read_classes(struct call *call, char *classes_text, const char **clas
                            call->given[CLASSES]);
 }
 
+/* The same of shared VNIs. */
+static int read_shared(struct call *call, char *shared_text, const char **shared)
+{
+    if (!call->given[SHARED] || command_split(shared_text, shared, SHARED_MAX))
+        return 0;
+    return command_misused(
+        call,
+        "--shared-vni %.80s: at most %d names of shared VNIs with commas between "
+        "them",
+        call->given[SHARED], SHARED_MAX);
+}
+
 static int read_request(struct call *call, struct mcast_request *request)
 {
     static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
@@ -147,9 +161,14 @@ static int run_reserve(struct call *call)
     struct mcast_request request = MCAST_REQUEST_INIT;
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
-    const char *classes[CLASSES_MAX + 1];
+    const char *classes[CLASSES_MAX + 1], *shared[SHARED_MAX + 1];
     char *classes_text = strdup(call->given[CLASSES] ? call->given[CLASSES] : "");
+    char *shared_text = strdup(call->given[SHARED] ? call->given[SHARED] : "");
     int rc = read_classes(call, classes_text, classes);
+    if (rc == 0)
+        rc = read_shared(call, shared_text, shared);
+    if (call->given[SHARED])
+        request.shared_vnis = shared;
     if (call->given[CLASSES])
         request.traffic_classes = classes;
     if (rc == 0)
@@ -167,6 +186,7 @@ static int run_reserve(struct call *call)
                                  : view_reservation(reservation, call, MCAST_JSON_SECRETS);
     mcast_reservation_free(reservation);
     free(classes_text);
+    free(shared_text);
     return rc;
 }
 

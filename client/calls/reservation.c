@@ -35,6 +35,7 @@ static const struct field scalars[] = {
     {"lingering", FIELD_STRING, FIELD_OPTIONAL, AT(lingering)},
     {"lingering_more", FIELD_UINT32, FIELD_OPTIONAL, AT(lingering_more)},
     {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
+    {"shared_vnis", FIELD_WORDS, FIELD_OPTIONAL, AT(shared_vnis)},
 };
 
 static const struct field of_hwcoll[] = {

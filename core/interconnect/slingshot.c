@@ -40,6 +40,13 @@ static const char *why_too_few(struct core *core, uint32_t uid, bool too_much)
                                            "not know: see mcastctl status";
 }
 
+bool slingshot_may_be_old(const struct core *core)
+{
+    /* Before the first whole list after a start nothing shows that this ledger is older than the
+     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
+    return core->founded && core->config.fm_present && core->link.listed_ms == 0;
+}
+
 /* Picks the VNIs: as many as the job said, else as the site says (F2). False when there are too
  * few, and the job has to fail (F4). */
 static bool choose_vnis(struct core *core, struct reservation_record *rec,
@@ -50,14 +57,11 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
                       : none            ? 0
                                         : core->config.vni_per_job;
-    /* Before the first whole list after a start nothing shows that this ledger is older than the
-     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
-    bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
     rec->vni_asked = (uint8_t)wanted;
     const uint32_t available = core->vnis.free.count;
     const bool too_much = wanted > 0 && available >= wanted &&
                           held_too_much(&core->vnis_held, q->uid, available, core->vnis.pool.count);
-    if (!too_much && vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
+    if (!too_much && vnipool_pick(&core->vnis, wanted, slingshot_may_be_old(core), rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
         return true;
     }
@@ -154,6 +158,9 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
         drawing->field = "vni_count";
         return ANSWER_NO_VNIS;
     }
+    const enum answer_kind verdict = share_draw(core, drawing);
+    if (verdict != ANSWER_CREATED)
+        return verdict;
     decide_hwcoll(core, drawing);
     return ANSWER_CREATED;
 }

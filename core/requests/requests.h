@@ -3,8 +3,8 @@
 
 #include "core/act.h"
 
-/* The declarations of reserve.c, profile.c, release.c, nodereport.c, nicsreport.c and
- * cleanup_ask.c, in this order: what the edges ask for, each answered once. */
+/* The declarations of reserve.c, profile.c, release.c, nodereport.c, nicsreport.c, cleanup_ask.c
+ * and share.c, in this order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
 void core_alive(struct core *core, const struct core_event *event);
@@ -29,3 +29,10 @@ void core_nics_report(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);
+
+void core_share(struct core *core, const struct core_event *event);
+void core_unshare(struct core *core, const struct core_event *event);
+/* Closes shared VNIs whose time is over, and ends those that no job has any more; when that is due.
+ */
+void shared_settle(struct core *core);
+int64_t shared_deadline(const struct core *core);

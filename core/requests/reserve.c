@@ -33,6 +33,10 @@ static const char *invalid_field(const struct reserve_request *q, const char **d
         *detail = "a job can have 0-4 VNIs";
         return "vni_count";
     }
+    if (q->shared_count > SHARED_VNIS_PER_JOB_MAX) {
+        *detail = "a job can have 3 shared VNIs";
+        return "shared_vnis";
+    }
     if (q->traffic_classes > TC_ALL) {
         *detail = "an unknown traffic class";
         return "traffic_classes";
@@ -46,10 +50,23 @@ static enum hwcoll_wish wish_of(const struct reserve_request *q)
     return q->wish == 0 ? WISH_AUTO : q->wish;
 }
 
+/* By their names, which are theirs as long as a job has them. */
+static bool shares_the_same(const struct core *core, const struct reservation *r,
+                            const struct reserve_request *q)
+{
+    bool same = r->shared_count == q->shared_count;
+    for (unsigned i = 0; same && i < q->shared_count; i++) {
+        const struct shared_vni *one = shared_by_name(&core->shared, q->shared[i]);
+        same = one && one->record.vni == r->vnis[reservation_own_vnis(r) + i];
+    }
+    return same;
+}
+
 /* The first field in which a request differs from what the job has, or NULL. What a request leaves
  * to the site, or to the profile that it names, is the same as whatever was chosen, also when the
  * site has changed that since or removed the profile (I7). */
-static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
+static const char *conflicting_field(const struct core *core, const struct reservation *r,
+                                     const struct reserve_request *q)
 {
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE);
@@ -69,7 +86,9 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "cpus_per_task";
     if (q->interconnect >= 0 && r->interconnect != q->interconnect)
         return "interconnect";
-    if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
+    if (!shares_the_same(core, r, q))
+        return "shared_vnis";
+    if (q->vni_count >= 0 && r->vni_asked - r->shared_count != q->vni_count)
         return "vni_count";
     if ((q->wish != 0 || !q->profile) && r->wish != wish_of(q))
         return "hwcoll";
@@ -160,7 +179,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
     if (refuse_other_side(core, ticket, q, r))
         return;
-    const char *field = conflicting_field(r, q);
+    const char *field = conflicting_field(core, r, q);
     if (!field)
         core_granted_again(core, r);
     if (!field && q->launch)

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
-#include "core/reservation/traffic.h"
+#include "core/inventory/traffic.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -117,6 +117,12 @@ static inline struct reservation_record reservation_record(const struct reservat
                                        .profile = reservation_profile(r)};
 }
 
+/* How many VNIs no other job has: the first ones. */
+static inline unsigned reservation_own_vnis(const struct reservation *r)
+{
+    return (unsigned)r->vni_count - r->shared_count;
+}
+
 /* Whether the fabric manager should hold an object for it. */
 static inline bool reservation_wants_hwcoll(const struct reservation *r)
 {
@@ -134,7 +140,8 @@ static inline bool operation_valid(const struct operation *op)
 static inline bool reservation_valid(const struct reservation *r)
 {
     bool wants = r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED;
-    return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
+    return r->vni_count <= VNI_PER_JOB_MAX && r->shared_count <= r->vni_count &&
+           (!wants || r->state == JOB_ACTIVE) &&
            (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
            (r->op ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
 }

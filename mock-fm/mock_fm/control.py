@@ -66,7 +66,8 @@ class Control:
             if not handle:
                 raise Problem(404, "the control paths are GET /mock/state, GET /mock/log, GET, "
                               "POST and DELETE /mock/faults, POST /mock/forget, /mock/put, "
-                              "/mock/snapshot, /mock/restore, /mock/revoke and /mock/reload")
+                              "/mock/partitions, /mock/snapshot, /mock/restore, /mock/revoke and "
+                              "/mock/reload")
             return Answer(200, handle(self, request))
         except Problem as problem:
             return error_answer(problem)
@@ -140,6 +141,18 @@ class Control:
             self.fabric.reserve(job, token, request.now_us)
         return {"put": len(jobs)}
 
+    def post_partitions(self, request):
+        """{"partitions":{"beta":["2000-2999"]}}: all that there are besides the default one."""
+        body = request.json()
+        others = body.get("partitions") if isinstance(body, dict) else None
+        good = isinstance(others, dict) and "default" not in others and \
+            all(name and "/" not in name and isinstance(ranges, list) and
+                all(isinstance(text, str) for text in ranges) for name, ranges in others.items())
+        if not good:
+            raise Problem(400, 'send {"partitions":{"beta":["2000-2999"]}}, without "default"')
+        self.fabric.inventory.others = others
+        return {"partitions": len(others)}
+
     def post_snapshot(self, request):
         self.snapshot = self.fabric.objects.copy()
         return {"jobs": len(self.snapshot.jobs)}
@@ -169,6 +182,7 @@ class Control:
         ("DELETE", "/mock/faults"): delete_faults,
         ("POST", "/mock/forget"): post_forget,
         ("POST", "/mock/put"): post_put,
+        ("POST", "/mock/partitions"): post_partitions,
         ("POST", "/mock/snapshot"): post_snapshot,
         ("POST", "/mock/restore"): post_restore,
         ("POST", "/mock/revoke"): post_revoke,

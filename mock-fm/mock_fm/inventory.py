@@ -59,6 +59,7 @@ class Inventory:
             raise Problem(400, "--fabric must be GROUPSxSWITCHESxPORTS, at most %dx%dx%d, as "
                           "2x2x4, not '%.64s'" % (*MOST, text))
         self.groups, self.switches, self.ports = size
+        self.others = {}  # VNI ranges of partitions besides the default one, by name
         # Local ports, the busiest switch's share of the global ones rounded up, and an edge port.
         needed = self.switches - 1 + -(-(self.groups - 1) // self.switches) + 1
         if self.ports < needed:
@@ -98,6 +99,9 @@ class Inventory:
 
     # The members of a list, from a place on: pairs of a place and a name.
 
+    def partition_members(self, first):
+        return enumerate(["default", *sorted(self.others)][first:], first)
+
     def default_members(self, first):
         return enumerate(["default"][first:], first)
 
@@ -122,6 +126,8 @@ class Inventory:
     # none of this name.
 
     def partition(self, name):
+        if name in self.others:
+            return {"partitionName": name, "vniRanges": self.others[name], "edgePortDFA": []}
         return {**BLOCK, "edgePortDFA": [port.dfa() for _, port in self.all_ports()
                                          if not self.peer_of(port)]} if name == "default" else None
 
@@ -173,7 +179,7 @@ class Inventory:
         return {"switchLink": port.switch_link(), "portsOnline": self.ports}
 
     COLLECTIONS = (
-        ("/fabric/vni/partitions", "VniPartition", default_members, partition),
+        ("/fabric/vni/partitions", "VniPartition", partition_members, partition),
         ("/fabric/vni/blocks", "VniBlock", default_members, block),
         ("/fabric/switches", "Switch", switch_members, switch),
         ("/fabric/ports", "Port", port_members, port),

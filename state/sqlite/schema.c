@@ -105,7 +105,13 @@ static const char add_fabric[] =
     " uid INTEGER NOT NULL, node_count INTEGER NOT NULL, told INTEGER NOT NULL,"
     " shared INTEGER NOT NULL, unclear INTEGER NOT NULL, seconds INTEGER NOT NULL,"
     " lacking INTEGER NOT NULL, cluster TEXT NOT NULL, job TEXT NOT NULL, slowest TEXT,"
-    " congested TEXT);";
+    " congested TEXT);"
+    "CREATE TABLE shared_vni( vni INTEGER PRIMARY KEY, uid INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+    " name TEXT NOT NULL, users TEXT NOT NULL, clusters TEXT NOT NULL);"
+    "CREATE TABLE partitions( id INTEGER PRIMARY KEY, others TEXT NOT NULL);"
+    "ALTER TABLE facts ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;";
 
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
@@ -113,8 +119,8 @@ static const struct {
     const char *sql;
     bool alone; /* not in a transaction, with the log emptied after it; may be done twice */
 } steps[SCHEMA_VERSION] = {
-    {make_tables, false},      {seal_tokens, false},   {write_anew, true},   {make_nodes, false},
-    {counters_lag, false},     {make_facts, false},    {make_proof, false},  {make_sums, false},
+    {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
+    {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
     {add_interconnect, false}, {make_holdings, false}, {add_fabric, false},
 };
 

@@ -32,6 +32,7 @@ static struct reservation_record make_reservation(const struct machine *machine,
     r.traffic_classes = fuzz_byte(in) % 20;
     r.vni_count = fuzz_byte(in) % 6;
     r.vni_asked = r.vni_count;
+    r.shared_count = how / 128;
     for (int i = 0; i < VNI_PER_JOB_MAX && i < r.vni_count; i++)
         r.vnis[i] = (uint16_t)(1020 + fuzz_byte(in) % 16);
     r.created_ms = machine->now_ms - fuzz_pair(in);
@@ -73,9 +74,26 @@ static struct nics_record make_nics(struct fuzz_input *in)
                                 .changed_ms = fuzz_pair(in)};
 }
 
+static const char *const partition_texts[] = {"", "beta 1020-1030\n", "a 7\nb 1024\n", "x\n", NULL};
+
+static struct shared_vni_record make_shared(struct fuzz_input *in)
+{
+    static const char *const names[] = {"daos", "mochi", "", "A"};
+    static const char *const lists[] = {"", "*", "5588,77", "x"};
+    uint8_t how = fuzz_byte(in), who = fuzz_byte(in);
+    return (struct shared_vni_record){.created_ms = 1,
+                                      .expires_ms = who & 1 ? 1000 * fuzz_pair(in) : 0,
+                                      .uid = 5588,
+                                      .vni = (uint16_t)(1020 + how % 16),
+                                      .state = how / 16 % 5,
+                                      .name = names[who / 2 % 4],
+                                      .users = lists[who / 8 % 4],
+                                      .clusters = who & 32 ? "elcap" : ""};
+}
+
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 19)};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -108,6 +126,15 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
         break;
     case RECORD_SUM:
         record.u.sum = make_sum(in);
+        break;
+    case RECORD_SHARED_VNI:
+        record.u.shared_vni = make_shared(in);
+        break;
+    case RECORD_SHARED_GONE:
+        record.u.shared_gone = (uint16_t)(1020 + fuzz_byte(in) % 16);
+        break;
+    case RECORD_PARTITIONS:
+        record.u.partitions = partition_texts[fuzz_byte(in) % 5];
         break;
     case RECORD_TRAFFIC:
         number = fuzz_byte(in);

@@ -90,8 +90,10 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (!request->other)
         keys_are_told_right(sim, e, told, request->wanted.interconnect);
     unsigned asked = vnis_asked(sim, request);
+    const unsigned shared = request->wanted.shared_count;
     bool fresh = told->kind == ANSWER_CREATED;
-    if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
+    if (fresh && told->vni_count != asked + shared &&
+        (told->vni_count != shared || sim->config.vni_required))
         sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
                  told->vni_count);
     if (model_protects(job) && job->life == request->life && job->told_number != told->number)
@@ -166,6 +168,12 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         return;
     case ANSWER_NO_VNIS:
         vnis_are_short(sim, request, vnis_asked(sim, request));
+        break;
+    case ANSWER_NO_SHARED:
+    case ANSWER_SHARED_REFUSED:
+        if (request->wanted.shared_count == 0)
+            sim_fail(sim, "B1", "%s wants no shared VNI and was answered: %s", job->id,
+                     answer_word(told->kind));
         break;
     case ANSWER_NO_PKEYS:
         if (request->wanted.interconnect != INTERCONNECT_OMNIPATH)
@@ -304,6 +312,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         joins_given(sim, request, told);
     else if (request->kind == REQUEST_NICS)
         nics_given(sim, told);
+    else if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
+        shares_given(sim, request, told->kind);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
@@ -323,6 +333,7 @@ void answers_told(struct sim *sim, const struct request *request)
         asks_told(sim, request);
         return;
     }
+    shares_told(sim, request, told->kind, told->shared, told->expires_ms);
     if (!e)
         return;
     if (told->kind == ANSWER_ACCEPTED)

@@ -250,9 +250,7 @@ void check_empty(struct sim *sim)
                  sim->disk.reservation_count ? n(sim->disk.reservations[0]->u.reservation.number)
                                              : 0,
                  n(status.use.jobs_active + status.use.jobs_releasing));
-    if (status.vnis_live + status.vnis_in_quarantine > 0 || status.vnis_free != status.vnis_pool)
-        sim_fail(sim, "F3", "every job is over; VNIs: %u live, %u held, %u of %u free",
-                 status.vnis_live, status.vnis_in_quarantine, status.vnis_free, status.vnis_pool);
+    shares_check_empty(sim);
     if (status.use.addresses > 0 || status.use.jobs_reserved > 0)
         sim_fail(sim, "I8", "every job is over, %llu addresses count as reserved",
                  n(status.use.addresses));

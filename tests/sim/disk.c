@@ -26,6 +26,7 @@ static struct record *record_copied(const struct record *record)
 {
     const struct reservation_record *r = &record->u.reservation;
     const struct event_record *e = &record->u.event;
+    const struct shared_vni_record *s = &record->u.shared_vni;
     size_t size = sizeof *record;
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
@@ -43,6 +44,10 @@ static struct record *record_copied(const struct record *record)
                 text_size(t->congested);
     if (record->kind == RECORD_NODE_NICS)
         size += text_size(record->u.nics.node) + text_size(record->u.nics.nics);
+    if (record->kind == RECORD_SHARED_VNI)
+        size += text_size(s->name) + text_size(s->users) + text_size(s->clusters);
+    if (record->kind == RECORD_PARTITIONS)
+        size += text_size(record->u.partitions);
     if (record->kind == RECORD_EVENT)
         size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
 
@@ -76,6 +81,13 @@ static struct record *record_copied(const struct record *record)
         copy->u.nics.node = put(&at, record->u.nics.node);
         copy->u.nics.nics = put(&at, record->u.nics.nics);
     }
+    if (record->kind == RECORD_SHARED_VNI) {
+        copy->u.shared_vni.name = put(&at, s->name);
+        copy->u.shared_vni.users = put(&at, s->users);
+        copy->u.shared_vni.clusters = put(&at, s->clusters);
+    }
+    if (record->kind == RECORD_PARTITIONS)
+        copy->u.partitions = put(&at, record->u.partitions);
     if (record->kind == RECORD_EVENT) {
         copy->u.event.cluster = put(&at, e->cluster);
         copy->u.event.job = put(&at, e->job);
@@ -132,6 +144,10 @@ void disk_release(struct disk *disk)
     for (size_t i = 0; i < disk->traffic_count; i++)
         free(disk->traffic[i]);
     free(disk->traffic);
+    for (size_t i = 0; i < disk->shared_count; i++)
+        free(disk->shared[i]);
+    free(disk->shared);
+    free(disk->partitions);
     memset(disk, 0, sizeof *disk);
 }
 
@@ -155,6 +171,11 @@ void disk_copy(struct disk *copy, const struct disk *disk)
     copy->reservation_count = copy->node_count = copy->cleanup_count = copy->event_count = 0;
     copy->reservation_room = copy->node_room = copy->cleanup_room = copy->event_room = 0;
     copy->sum_count = copy->sum_room = 0;
+    copy->shared = NULL;
+    copy->shared_count = copy->shared_room = 0;
+    copy->partitions = disk->partitions ? record_copied(disk->partitions) : NULL;
+    copy_all(&copy->shared, &copy->shared_count, &copy->shared_room, disk->shared,
+             disk->shared_count);
     copy_all(&copy->reservations, &copy->reservation_count, &copy->reservation_room,
              disk->reservations, disk->reservation_count);
     copy_all(&copy->nodes, &copy->node_count, &copy->node_room, disk->nodes, disk->node_count);
@@ -391,6 +412,45 @@ static void raise_to(uint64_t *highest, uint64_t value)
         *highest = value;
 }
 
+/* Where the shared VNI is, or would be put in. */
+static size_t shared_at(const struct disk *disk, uint16_t vni)
+{
+    size_t at = 0;
+    while (at < disk->shared_count && disk->shared[at]->u.shared_vni.vni < vni)
+        at++;
+    return at;
+}
+
+static bool has_shared(const struct disk *disk, size_t at, uint16_t vni)
+{
+    return at < disk->shared_count && disk->shared[at]->u.shared_vni.vni == vni;
+}
+
+static const char *put_shared(struct disk *disk, const struct record *record)
+{
+    const size_t at = shared_at(disk, record->u.shared_vni.vni);
+    if (has_shared(disk, at, record->u.shared_vni.vni)) {
+        free(disk->shared[at]);
+    } else {
+        GROW(disk->shared, disk->shared_count, disk->shared_room);
+        memmove(&disk->shared[at + 1], &disk->shared[at],
+                (disk->shared_count++ - at) * sizeof *disk->shared);
+    }
+    disk->shared[at] = record_copied(record);
+    return NULL;
+}
+
+static const char *take_shared(struct disk *disk, uint16_t vni)
+{
+    const size_t at = shared_at(disk, vni);
+    if (!has_shared(disk, at, vni))
+        return "a shared VNI is gone that is not on disk";
+    free(disk->shared[at]);
+    memmove(&disk->shared[at], &disk->shared[at + 1],
+            (--disk->shared_count - at) * sizeof *disk->shared);
+    return NULL;
+}
+
 static const char *apply_one(struct disk *disk, const struct record *record)
 {
     switch (record->kind) {
@@ -417,6 +477,14 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return NULL;
     case RECORD_ROOT_KEYS: /* none in the simulator: the core makes none */
         return "root keys";
+    case RECORD_SHARED_VNI:
+        return put_shared(disk, record);
+    case RECORD_SHARED_GONE:
+        return take_shared(disk, record->u.shared_gone);
+    case RECORD_PARTITIONS:
+        free(disk->partitions);
+        disk->partitions = record_copied(record);
+        return NULL;
     case RECORD_NODE:
         return put_node(disk, record);
     case RECORD_SUM:
@@ -465,6 +533,10 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         facts.u.facts.boot = disk->boot;
         result = each(arg, &facts);
     }
+    if (result == 0 && disk->partitions)
+        result = each(arg, disk->partitions);
+    for (size_t i = 0; i < disk->shared_count && result == 0; i++)
+        result = each(arg, disk->shared[i]);
     for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
         result = each(arg, disk->reservations[i]);
     for (size_t i = 0; i < disk->cleanup_count && result == 0; i++)

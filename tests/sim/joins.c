@@ -453,11 +453,13 @@ static bool may_be_full(const struct sim *sim, const struct task *task)
 {
     const struct object *object = object_of(sim, task->number);
     uint32_t count = 0, used = trees_of(object);
-    for (const struct task *other = sim->joins.tasks; other; other = other->next)
+    for (const struct task *other = sim->joins.tasks; other; other = other->next) {
         count += other->number == task->number;
+        used += other->number == task->number && other != task && other->ticket != 0;
+    }
     for (const struct wire_call *call = sim->wire.calls; call; call = call->next)
-        used += call->kind == FMCALL_JOIN && call->number == task->number && !call->ended &&
-                call->came == 0;
+        used -= call->kind == FMCALL_JOIN && call->number == task->number && !call->ended &&
+                call->came == FM_OK && used > 0; /* whose tree is there, counts once */
     return !object || count > object->limit || used >= object->limit;
 }
 

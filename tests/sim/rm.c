@@ -131,9 +131,9 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
-        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave",
-        "NICs"};
+        "reserve", "release",     "sync",   "node report", "fence", "cleanup", "look at the steps",
+        "boot",    "accept-loss", "claim",  "launch",      "sum",   "join",    "leave",
+        "NICs",    "share",       "unshare"};
     return words[request->kind];
 }
 
@@ -212,6 +212,8 @@ static struct rng *prng_of(struct sim *sim, const struct request *request)
         return bearer_dice(sim, request->job);
     if (request->kind == REQUEST_NICS)
         return &request->nics.node->rng;
+    if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
+        return &sim->shares.rng;
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
 
@@ -278,6 +280,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .interconnect = request->wanted.interconnect,
             .key = secret_of(request->key),
         };
+        for (unsigned i = 0; i < request->wanted.shared_count; i++)
+            event->u.reserve.shared[i] = shares_name(request->wanted.shared[i]);
+        event->u.reserve.shared_count = request->wanted.shared_count;
         snprintf(request->key, sizeof request->key, "%032llx",
                  (unsigned long long)(sim->profile.plant == PLANT_KEY_BY_NAME && request->job
                                           ? name_hash(cluster, request->job->id)
@@ -333,6 +338,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_LEAVE:
         joins_event(sim, request, event);
         break;
+    case REQUEST_SHARE:
+    case REQUEST_UNSHARE:
+        shares_event(sim, request, event);
+        break;
     case REQUEST_ACCEPT_LOSS:
     case REQUEST_CLAIM:
         admin_event(sim, request, event);
@@ -378,6 +387,17 @@ static void draw_profile(const struct sim *sim, struct job *job)
                  job->life);
     if (job->wanted.interconnect == INTERCONNECT_SLINGSHOT && rng_chance(&rng, 200))
         job->wanted.profile = RELOAD_PROFILE;
+}
+
+/* With two of its own there is room for two others. */
+static void draw_shared(struct sim *sim, struct job *job)
+{
+    struct wanted *wanted = &job->wanted;
+    if (wanted->interconnect != INTERCONNECT_SLINGSHOT)
+        return;
+    wanted->shared_count = shares_draw(sim, job->cluster, job->id, job->life, wanted->shared);
+    if (wanted->shared_count > 0 && (wanted->vni_count < 0 || wanted->vni_count > 2))
+        wanted->vni_count = 1;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -485,6 +505,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
         draw_profile(sim, job);
+        draw_shared(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;

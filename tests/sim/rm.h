@@ -8,6 +8,7 @@
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
 #include "tests/sim/nics.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
@@ -35,7 +36,9 @@ struct wanted { /* what a life of a job asks for */
     int vni_count;
     enum hwcoll_wish wish;
     enum interconnect_kind interconnect;
-    const char *profile; /* that it names (P3), or NULL */
+    const char *profile;            /* that it names (P3), or NULL */
+    uint8_t shared[SHARES_PER_JOB]; /* shared VNIs */
+    unsigned shared_count;
 };
 
 struct job {
@@ -84,7 +87,9 @@ enum request_kind {
     REQUEST_SUM,    /* of many nodes */
     REQUEST_JOIN,   /* of a task */
     REQUEST_LEAVE,
-    REQUEST_NICS, /* of a node */
+    REQUEST_NICS,  /* of a node */
+    REQUEST_SHARE, /* of a user */
+    REQUEST_UNSHARE,
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -107,6 +112,7 @@ struct request { /* one message; a duplicate is another one */
     struct host *host;           /* REPORT, FENCE */
     struct host_report report;
     struct sum sum;               /* SUM */
+    struct share_wish share;      /* SHARE, UNSHARE */
     struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
     struct join_wish join;        /* JOIN, LEAVE */
     struct nics_wish nics;        /* NICS */

@@ -119,6 +119,7 @@ static void live(struct sim *sim)
         fmurls_storm(sim);
         rm_storm(sim, round);
         slurm_storm(sim);
+        shares_storm(sim);
         speed_storm(sim);
         nics_storm(sim);
         brokers_storm(sim);
@@ -133,6 +134,7 @@ static void live(struct sim *sim)
     secondbroker_leaves(sim);
     rm_drain(sim);
     slurm_drain(sim);
+    shares_drain(sim);
     run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
@@ -162,6 +164,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     edge_init(&sim);
     slurm_init(&sim);
     rm_init(&sim);
+    shares_init(&sim);
     bearer_init(&sim);
     nics_init(&sim);
     brokers_init(&sim);

@@ -9,6 +9,16 @@
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
  * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
 
+/* NULL: none has VNIs of the pool. */
+static const char *find_partition(const struct core *core)
+{
+    struct core_partition one;
+    for (size_t i = 0; core_partition(core, i, &one); i++)
+        if (one.pooled > 0)
+            return one.name;
+    return NULL;
+}
+
 static void write_findings(struct call *call)
 {
     const struct http *http = call->http;
@@ -26,6 +36,8 @@ static void write_findings(struct call *call)
         .clusters = clusters,
         .plugins = plugins,
         .alarms = core_alarms(core),
+        .foreign_partition = find_partition(core),
+        .foreign_user = core_foreign_user(core),
         .counters = &readings.counters,
         .reload_refused = http->reload_refused,
         .certificate_ends_ms = readings.certificate_ends_ms,

@@ -2,6 +2,7 @@
 #include "broker/http/api/finding.h"
 
 #include "core/fabric/reservewait.h"
+#include "core/reservation/reservation.h"
 #include "core/reservation/sizing.h"
 
 #include <inttypes.h>
@@ -154,6 +155,30 @@ static void check_vnis(const struct diagnosis_facts *facts)
                 : "enlarge [vni] pool, if the fabric's partitions allow it",
             "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held",
             core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
+}
+
+/* B2: they are never given out; but a pool that has them is smaller than it looks. */
+static void check_partitions(const struct diagnosis_facts *facts)
+{
+    const struct core_status *core = facts->core;
+    const struct reservation *user = facts->foreign_user;
+    if (user)
+        finding(facts, WARNING, "partitions",
+                "it keeps its VNI until it ends; if the partition is right, end the job",
+                "job %s of cluster %s has a VNI that belongs to another partition of the fabric "
+                "now; in all %" PRIu32 " such VNIs are in use or held",
+                user->job, user->cluster, core->vnis_foreign_used);
+    if (core->vnis_foreign > 0)
+        finding(facts, WARNING, "partitions",
+                "take them out of [vni] pool; or, if they are this broker's, name its partition in "
+                "[vni] partition",
+                "%" PRIu32 " of the %" PRIu32 " VNIs of [vni] pool belong to other partitions of "
+                "the fabric, %s among them, and are given to no job",
+                core->vnis_foreign, core->vnis_pool,
+                facts->foreign_partition ? facts->foreign_partition : "?");
+    if (!user && core->vnis_foreign == 0)
+        finding(facts, OK, "partitions", NULL,
+                "no VNI of the pool is known to belong to another partition");
 }
 
 /* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */
@@ -348,9 +373,10 @@ static void check_clusters(const struct diagnosis_facts *facts)
 void jobdiagnosis_write(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *) = {
-        check_link,     check_reserve_wait,   check_login,     check_clock,    check_trust,
-        check_releases, check_name_conflicts, check_vnis,      check_nodes,    check_adopted,
-        check_cleanups, check_sizing,         check_addresses, check_clusters, check_plugins};
+        check_link,       check_reserve_wait, check_login,          check_clock,
+        check_trust,      check_releases,     check_name_conflicts, check_vnis,
+        check_partitions, check_nodes,        check_adopted,        check_cleanups,
+        check_sizing,     check_addresses,    check_clusters,       check_plugins};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         checks[i](facts);
 }

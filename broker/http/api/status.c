@@ -182,6 +182,9 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);
     writer_number(out, "held_most", status->vnis_held_most);
     writer_number(out, "refused", status->vnis_refused);
+    writer_number(out, "shared", status->vnis_shared);
+    writer_number(out, "other_partitions", status->vnis_foreign);
+    writer_number(out, "other_partitions_used", status->vnis_foreign_used);
     writer_end_object(out);
     writer_begin_object(out, "partition_keys");
     writer_number(out, "free", status->pkeys_free);

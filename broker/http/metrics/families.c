@@ -231,6 +231,12 @@ static const struct family families[] = {
     {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
      "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
     {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
+    {"mcastd_vnis_other_partitions", GAUGE, "VNIs of the pool that the fabric manager has given to "
+     "other partitions: they are given to no job.", STATUS(vnis_foreign)},
+    {"mcastd_vnis_other_partitions_used", GAUGE, "VNIs that jobs have, or that are held after them, "
+     "and that belong to other partitions now.", STATUS(vnis_foreign_used)},
+    {"mcastd_vnis_shared", GAUGE, "Shared VNIs; they count as live, or held when they were removed.",
+     STATUS(vnis_shared)},
     {"mcastd_vnis_unconfirmed_total", COUNTER, "VNIs given back when [vni] hold was over, although "
      "not all nodes of the job had reported that its services are destroyed; since the start.",
      STATUS(vnis_unconfirmed)},

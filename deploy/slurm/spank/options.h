@@ -4,6 +4,7 @@
 /* The words of --mcast=…, and of --comment=mcast:…: what a Slurm job asks of mcastd (F2, F12, F14).
  *
  *   vnis=N                         0 to 4
+ *   shared=A:B                     names of at most 3 shared VNIs, beside them
  *   hwcoll=auto|on|off|required
  *   tc=A:B                         best_effort, low_latency, bulk_data, dedicated_access
  *   vni=K                          of a step: the K-th of the job's VNIs alone, 1 to 4

@@ -322,6 +322,10 @@ static const struct {
     {METHOD_POST, "/v1/reservation/tokens", NEED_BEARER},
     {METHOD_POST, "/v1/tokens/rotate", NEED_ADMIN},
     {METHOD_GET, "/v1/jobs", NEED_PEER},
+    {METHOD_GET, "/v1/vnis", NEED_PEER},
+    {METHOD_PUT, "/v1/vnis/{}", NEED_PEER},
+    {METHOD_GET, "/v1/vnis/{}", NEED_PEER},
+    {METHOD_DELETE, "/v1/vnis/{}", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
@@ -376,7 +380,8 @@ static void each_change__is_the_managers(void **state)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
                         routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
                         routes[i].need == NEED_BEARER || routes[i].need == NEED_PLUGIN ||
-                        routes[i].handle == plugin_token_handle);
+                        routes[i].handle == plugin_token_handle ||
+                        routes[i].handle == share_handle || routes[i].handle == unshare_handle);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */

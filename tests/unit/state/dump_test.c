@@ -41,6 +41,9 @@ static struct record holder(uint64_t number, const char *job)
     "founded\n"                                                                                    \
     "facts 7 1030 1 4ac0-boot 1700000000000 1699999990000\n"
 #define BEHIND_KEYS                                                                                \
+    "partitions beta 3000-3999\n"                                                                  \
+    "shared 2000 daos of 5588 for 1000,1001 in elcap, open\n"                                      \
+    "shared 2001 mochi of 5588 for 1000,1001 in elcap, open\n"                                     \
     "reservation 3 elcap-f3\n"                                                                     \
     "reservation 7 elcap-f7\n"                                                                     \
     "node 3 nid000001 created cxi0:12\n"                                                           \
@@ -65,7 +68,8 @@ static void fill(struct store *store)
                         .boot = "4ac0-boot",
                         .clock_ms = 1700000000000,
                         .holds_from_ms = 1699999990000}},
-           founded(),
+           founded(), shared_vni(2000, "daos"), shared_vni(2001, "mochi"),
+           partitions("beta 3000-3999\n"),
            {.kind = RECORD_NODE,
             .u.node = {.number = 3, .node = "nid000001", .services = "cxi0:12", .state = 1}},
            {.kind = RECORD_NODE,

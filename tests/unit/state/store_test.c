@@ -59,6 +59,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_memory_equal(got->vnis, r->vnis, sizeof r->vnis);
     assert_int_equal(got->vni_count, r->vni_count);
     assert_int_equal(got->vni_asked, r->vni_asked);
+    assert_int_equal(got->shared_count, r->shared_count);
     assert_int_equal(got->traffic_classes, r->traffic_classes);
     assert_int_equal(got->wish, r->wish);
     assert_int_equal(got->state, r->state);
@@ -105,6 +106,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .vnis = {1024, 65535, 0, 2},
                                   .vni_count = 4,
                                   .vni_asked = 3,
+                                  .shared_count = 2,
                                   .traffic_classes = 15,
                                   .wish = WISH_REQUIRED,
                                   .state = JOB_RELEASING,
@@ -212,6 +214,32 @@ static void load__gives_reservations_by_number_then_events_by_seq(void **state)
                                   "event 1 of 5\n"
                                   "event 2 of 9\n"
                                   "event 3 of 0\n");
+}
+
+/* B1, B2: before the reservations, which have some of them. */
+static void shared_vnis__come_back_and_go(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, shared_vni(2000, "daos"), shared_vni(0, "mochi"), reservation(1, "f1"),
+           partitions("beta 3000-3999\ngamma 7\n"));
+    COMMIT(fixture->store, shared_vni(65535, "x.y_z-1"), partitions("beta 3000\n"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 0\n"
+                                  "partitions beta 3000\n"
+                                  "shared 0 mochi of 5588 for 1000,1001 in elcap, open\n"
+                                  "shared 2000 daos of 5588 for 1000,1001 in elcap, open\n"
+                                  "shared 65535 x.y_z-1 of 5588 for 1000,1001 in elcap, open\n"
+                                  "reservation 1 elcap-f1\n");
+    struct record closed = shared_vni(2000, "daos");
+    closed.u.shared_vni.state = SHARED_QUARANTINED;
+    closed.u.shared_vni.users = closed.u.shared_vni.clusters = "";
+    COMMIT(fixture->store, closed, {.kind = RECORD_SHARED_GONE, .u.shared_gone = 0},
+           {.kind = RECORD_SHARED_GONE, .u.shared_gone = 65535}, partitions(""));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 0\n"
+                                  "partitions "
+                                  "shared 2000 daos of 5588 for  in , quarantined\n"
+                                  "reservation 1 elcap-f1\n");
 }
 
 static int end_at_reservation(void *arg, const struct record *record)
@@ -680,10 +708,11 @@ UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field
           EACH(reservation__keeps_null_apart_from_empty),
           EACH(reservation__keeps_the_longest_node_list), EACH(event__comes_back_in_every_field),
           EACH(load__gives_reservations_by_number_then_events_by_seq),
-          EACH(load__ends_with_what_each_said), EACH(reservation__is_replaced_by_number),
-          EACH(gone__deletes_the_reservation), EACH(batch__is_applied_in_order),
-          EACH(store__keeps_node_reports), EACH(store__keeps_sums_of_nodes),
-          EACH(store__keeps_cleanups), EACH(store__keeps_nics_of_nodes), EACH(store__keeps_traffic),
+          EACH(shared_vnis__come_back_and_go), EACH(load__ends_with_what_each_said),
+          EACH(reservation__is_replaced_by_number), EACH(gone__deletes_the_reservation),
+          EACH(batch__is_applied_in_order), EACH(store__keeps_node_reports),
+          EACH(store__keeps_sums_of_nodes), EACH(store__keeps_cleanups),
+          EACH(store__keeps_nics_of_nodes), EACH(store__keeps_traffic),
           EACH(prune__deletes_events_up_to_and_with_its_seq), EACH(counters__outlive_the_rows),
           EACH(counters__know_a_number_that_came_and_went_in_one_batch), EACH(founded__stays),
           EACH(batch__copies_what_it_is_given), EACH(batch__counts_its_records),

@@ -11,29 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds, or a time with its unit: field, up to so many days. 0 in *seconds: it is missing. what:
- * that ends then. */
-static int read_lifetime(const json_t *value, const char *field, const char *what, int days_max,
-                         int64_t *seconds, struct problem *problem)
-{
-    const int64_t max_s = days_max * INT64_C(24) * 60 * 60;
-    *seconds = 0;
-    if (!value)
-        return 0;
-    if (json_is_number(value) && body_number(value, field, 1, max_s, seconds, problem) < 0)
-        return -1;
-    if (json_is_string(value))
-        *seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
-                                  max_s * 1000) /
-                   1000;
-    if (*seconds > 0)
-        return 0;
-    return problem_set(problem, 422, "invalid", field,
-                       "%s is how long the %s is good for: seconds, or a time with its unit, such "
-                       "as \"1h\"; at least 1 s, at most %d days",
-                       field, what, days_max);
-}
-
 /* ---- what a job is like ---- */
 
 enum { CORES_MAX = 1000000 };
@@ -81,7 +58,7 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
         fields[3].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
-        read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
+        body_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
                       LAUNCH_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
@@ -136,12 +113,32 @@ static int read_classes(const json_t *list, struct reserve_request *request,
                        "low_latency, bulk_data, dedicated_access");
 }
 
+/* Names of shared VNIs (B1). */
+static int read_shared(const json_t *list, struct reserve_request *request, struct problem *problem)
+{
+    const size_t count = json_array_size(list);
+    if (list && (!json_is_array(list) || count > SHARED_VNIS_PER_JOB_MAX))
+        return problem_set(problem, 422, "invalid", "shared_vnis",
+                           "shared_vnis must be a list of at most %d names of shared VNIs",
+                           SHARED_VNIS_PER_JOB_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (!name || !shared_name_valid(name))
+            return problem_set(problem, 422, "invalid", "shared_vnis",
+                               "shared_vnis[%zu] must be the name of a shared VNI: 1 to %d of a-z, "
+                               "0-9, '_', '.' and '-'",
+                               i, SHARED_NAME_MAX);
+        request->shared[request->shared_count++] = name;
+    }
+    return 0;
+}
+
 /* A reserve's fields, as they stand there. */
-enum { RESERVE_FIELDS = 13 };
+enum { RESERVE_FIELDS = 14 };
 struct reserve_body {
     int64_t uid, node_count, cores, vni_count;
     const char *nodes, *wish, *interconnect, *profile;
-    const json_t *classes, *launching;
+    const json_t *classes, *shared, *launching;
     struct job_layout layout;
     struct body_field fields[RESERVE_FIELDS];
 };
@@ -157,6 +154,7 @@ static void reserve_body_init(struct reserve_body *b)
         {"hwcoll", .text = &b->wish},
         {"profile", .text = &b->profile},
         {"traffic_classes", .value = &b->classes},
+        {"shared_vnis", .value = &b->shared},
         {"launch", .value = &b->launching},
         LAYOUT_FIELDS(&b->layout, &b->interconnect)};
     *b = (struct reserve_body){.uid = -1, .vni_count = -1};
@@ -207,7 +205,8 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
     if (b.wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(b.wish)))
         return problem_set(problem, 422, "invalid", "hwcoll",
                            "hwcoll must be auto, on, off or required");
-    if (check_nodes(request, problem) < 0 || read_classes(b.classes, request, problem) < 0)
+    if (check_nodes(request, problem) < 0 || read_classes(b.classes, request, problem) < 0 ||
+        read_shared(b.shared, request, problem) < 0)
         return -1;
     *launch = (struct launch_wish){.wanted = false};
     if (b.launching && !json_is_object(b.launching))
@@ -261,7 +260,7 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
         return -1;
     if (limits->steps && steppath_check(limits->steps, &err) < 0)
         return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
-    if (read_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
+    if (body_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
         limits->expires = now + lifetime_s;

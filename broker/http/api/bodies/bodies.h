@@ -36,6 +36,18 @@ enum { MINT_DAYS_MAX = 3650 };
 int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,
                     struct problem *problem);
 
+enum { SHARE_DAYS_MAX = 3650 };
+
+/* Of a shared VNI (B1), all of it optional: {"uid":1000,"users":[1001,1002],"any_user":false,
+ * "clusters":["elcap"],"expires":3600 or "30d"}. */
+struct share_body {
+    int64_t uid;                     /* of the owner to be; -1: not given */
+    int64_t lifetime_s;              /* 0: not given */
+    char users[SHARED_LIST_MAX + 1]; /* as in a shared_vni_record, each once */
+    char clusters[SHARED_LIST_MAX + 1];
+};
+int share_body_parse(const json_t *body, struct share_body *share, struct problem *problem);
+
 enum { NODE_BODY_SERVICES_MAX = 16 };
 
 struct node_body {

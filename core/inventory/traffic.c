@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/reservation/traffic.h"
+#include "core/inventory/traffic.h"
 
 #include "base/memory.h"
 #include "base/names.h"
