@@ -36,6 +36,13 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
     return NULL;
 }
 
+bool core_has_plugin(const struct core *core, const char *cluster)
+{
+    assert(cluster);
+    const struct cluster_config *config = core_cluster_config(core, cluster);
+    return config && config->plugin;
+}
+
 struct operation *core_operation(struct core *core, struct reservation *r)
 {
     if (!r->op) {
@@ -151,7 +158,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
         adjust_counter(&core->suspicion.unknown_lives, 1, add);
-    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
+    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r) &&
+        !core_has_plugin(core, r->cluster))
         core->suspicion.adopted_over_ms = core->now_ms;
     if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
@@ -219,9 +227,11 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
+    bool has_key = !secret_none(rec->key);
     if ((wants && rec->state != JOB_ACTIVE) ||
-        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
-                   : rec->vni_count > 0 || wants) ||
+        (slingshot
+             ? rec->pkey != 0 || (has_key && rec->addresses == 0 && rec->origin != ORIGIN_PLUGIN)
+             : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",

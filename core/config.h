@@ -35,6 +35,7 @@ struct cluster_config {
                            total (B4) */
     int interconnect;   /* enum interconnect_kind, of jobs that do not say */
     bool relay;         /* its jobs make multicast trees through this broker (B9) */
+    bool plugin;        /* its Slurm gives VNIs itself, by its own plugin: none are of the pool */
     bool limit_refused; /* its Slurm's plugin is refused more addresses than a job gets here; else
                            it is given as many as a job gets */
     bool jobpoll;       /* it can be asked which of its jobs are active (F20, F22) */

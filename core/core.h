@@ -63,6 +63,7 @@ enum core_event_kind {
     CORE_STEPS,        /* u.steps; answered once */
     CORE_JOIN,         /* u.join; answered once */
     CORE_LEAVE,        /* u.leave; answered once */
+    CORE_ALIVE,        /* u.alive: its job's step manager has looked at it; not answered */
     CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -178,6 +179,7 @@ struct core_event {
             const char *const *scopes;
             size_t scope_count;
         } leave;
+        uint64_t alive; /* number of the reservation */
         const struct core_config *config;
     } u;
 };

@@ -470,6 +470,7 @@ void config_check(struct config_reading *reading)
         to->interconnect = from->interconnect;
         to->relay =
             (from->through ? from->through : config->hwcoll_through) == CONFIG_THROUGH_RELAY;
+        to->plugin = from->plugin_login[0] != '\0';
         to->limit_refused = from->plugin_limit == CONFIG_LIMIT_REFUSE;
         to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;

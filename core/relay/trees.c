@@ -289,6 +289,8 @@ void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_
     struct relay *relay = r->relay;
     if (!relay || relay->complete || steps->skipped > 0 || sent_ms <= relay->settles_ms)
         return;
+    if (relay_in_flight(r)) /* what it has made may be listed already, and would count twice */
+        return;
     while (relay->tree_count > 0)
         drop_at(relay, relay->tree_count - 1);
     for (size_t i = 0; i < steps->count; i++) {

@@ -7,6 +7,7 @@
  * order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+void core_alive(struct core *core, const struct core_event *event);
 
 /* Fills in what a request leaves to the profile that it names. NULL; or why there is none for it:
  * then the text lives until the next step. */

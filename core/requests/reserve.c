@@ -135,6 +135,24 @@ static bool refuse_other_side(struct core *core, uint64_t ticket, const struct r
     return true;
 }
 
+/* As good as being named by a sync, and for a job that may have started since: a list that was made
+ * before holds nothing against it (F20). */
+static void note_sign_of_life(const struct core *core, struct reservation *r)
+{
+    r->unnamed_ms = 0;
+    r->alive_ms = core->now_ms;
+}
+
+/* A job of Slurm's own plugin that starts again under its id, when its end was lost, looks at what
+ * it has, and reserves nothing. */
+void core_alive(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_ALIVE);
+    struct reservation *r = ledger_by_number(&core->ledger, event->u.alive);
+    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);
+}
+
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
@@ -147,8 +165,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
         core_granted_again(core, r);
     if (!field && q->launch)
         save_launched(core, r);
-    r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
-    r->alive_ms = core->now_ms;
+    note_sign_of_life(core, r);
     if (field)
         answer_refused(
             core, ticket, ANSWER_CONFLICT, field,

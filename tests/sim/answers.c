@@ -132,6 +132,12 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     const struct job *job = request->job;
     bool relied = model_protects(job) && job->life == request->life;
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (request->by_plugin && !slurm_granted(sim, request, told)) {
+        if (relied && !request->other)
+            sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id,
+                     n(job->told_number), answer_word(told->kind));
+        return;
+    }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
         return;
     /* Its profile was not there; but who has it keeps it (P3). */
@@ -198,9 +204,12 @@ static void release_answered(struct sim *sim, const struct request *request,
         named->freed_ms = sim->now_ms;
         named->freed_batch = batch;
     }
+    if (request->by_plugin)
+        slurm_deleted(sim, request);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        if (e->job == request->job && e->told && !e->freed_batch)
+        const bool other_side = request->by_plugin && !e->by_plugin;
+        if (e->job == request->job && e->told && !e->freed_batch && !other_side)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));
     }

@@ -63,6 +63,10 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
     cluster->jobpoll = sim->profile.silent[which] || rng_chance(rng, 500);
+    if (sim->profile.plugin[which]) {
+        cluster->jobpoll = sim->profile.config.clusters[which].jobpoll;
+        cluster->limit_refused = !cluster->limit_refused;
+    }
     if (sim->profile.relays)
         cluster->relay = !cluster->relay;
     sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s%s", cluster->name,

@@ -45,8 +45,10 @@ struct job {
     uint32_t life;    /* 1, 2, …: the same id again */
     uint32_t attempt; /* of the request that is being tried */
     uint32_t releases_travelling;
-    bool floods;     /* one user starts it and cancels it at once, over and over */
-    bool unreleased; /* its next start may be granted what it has */
+    bool by_plugin;       /* Slurm's own plugin reserves for it (slurm.h) */
+    uint64_t told_before; /* … and had been told of this one in its last life */
+    bool floods;          /* one user starts it and cancels it at once, over and over */
+    bool unreleased;      /* its next start may be granted what it has */
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
@@ -91,6 +93,8 @@ struct request { /* one message; a duplicate is another one */
     uint32_t life;
     struct wanted wanted;
     bool other;             /* differs from what the job asked for */
+    bool by_plugin;         /* RESERVE, RELEASE, CLEANUP: Slurm's own plugin asks */
+    bool looks;             /* … RESERVE: by GET first */
     bool launch;            /* RESERVE: a launch document is wanted, too */
     uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
     unsigned nonsense;      /* not 0: which nonsense */
@@ -141,6 +145,9 @@ const char *rm_any_job(struct sim *sim, struct rng *rng);
 const char *rm_cluster_name(const struct sim *sim, const struct job *job);
 const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed */
 const char *rm_request_word(const struct request *request);
+
+/* Slurm has lost it: it is over, and nobody says so. */
+void rm_forget(struct sim *sim, struct job *job);
 
 /* A message to the broker, and its way there. */
 struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *job);

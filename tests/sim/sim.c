@@ -102,6 +102,7 @@ static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
     fabric_begin(sim);
+    slurm_begin(sim);
     if (sim->brokers.count > 0)
         brokers_start(sim);
     else
@@ -117,6 +118,7 @@ static void live(struct sim *sim)
         epilogstorm_storm(sim);
         fmurls_storm(sim);
         rm_storm(sim, round);
+        slurm_storm(sim);
         speed_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
@@ -129,6 +131,7 @@ static void live(struct sim *sim)
     phase_begins(sim, PHASE_DRAIN);
     secondbroker_leaves(sim);
     rm_drain(sim);
+    slurm_drain(sim);
     run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
@@ -156,6 +159,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     speed_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
+    slurm_init(&sim);
     rm_init(&sim);
     bearer_init(&sim);
     brokers_init(&sim);
@@ -170,6 +174,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     brokers_release(&sim);
     bearer_release(&sim);
     rm_release(&sim);
+    slurm_release(&sim);
     pieces_release(&sim);
     edge_release(&sim);
     journal_release(&sim);

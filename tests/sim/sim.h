@@ -20,6 +20,7 @@
 #include "tests/sim/queue.h"
 #include "tests/sim/rewind.h"
 #include "tests/sim/secondbroker.h"
+#include "tests/sim/slurm.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
@@ -72,6 +73,7 @@ struct sim {
     struct wire wire;
     struct speed speed;
     struct rm rm;
+    struct slurm slurm;
     struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;
     struct model model;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "broker/engine.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/request/writer.h"
 
 #include <stddef.h>
@@ -14,7 +15,8 @@ struct diagnosis_facts {
     int64_t now_ms;
     const struct core_config *config;
     const struct core_status *core;
-    const struct core_cluster_status *clusters; /* config->cluster_count of them */
+    const struct core_cluster_status *clusters; /* config->cluster_count of them, */
+    const struct plugin_use *const *plugins;    /* and of these; each may be NULL */
     const struct alarm *alarms;                 /* that are on */
     const struct engine_counters *counters;
     bool reload_refused; /* the last reload was, and the configuration before it is in force */

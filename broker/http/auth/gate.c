@@ -187,9 +187,11 @@ const struct identity *gate_refresh(struct call *call)
 /* A certificate of a cluster's resource manager counts alone: Slurm shows a password besides. */
 static int find_plugin(struct call *call, const char *authorization)
 {
-    const struct pluginlogins *logins = call->http->plugin_logins;
+    struct pluginlogins *logins = call->http->plugin_logins;
+    const int64_t now_ms = engine_now_ms(call->http->engine);
     struct authorization shown;
     const char *cluster = NULL;
+    bool former = false;
     call->identity = *peer_identity(call->peer); /* a login is judged again, too */
     if (peer_fault(call->peer))
         return refuse_certificate(call);
@@ -198,16 +200,18 @@ static int find_plugin(struct call *call, const char *authorization)
     if (authorization_read(authorization, &shown, &call->problem) < 0)
         return -1;
     if (shown.scheme == AUTHORIZATION_BASIC)
-        cluster = pluginlogins_basic(logins, shown.shown);
+        cluster = pluginlogins_basic(logins, shown.shown, &former);
     else if (shown.scheme == AUTHORIZATION_BEARER)
-        cluster =
-            pluginlogins_token(logins, secret_of(shown.shown), engine_now_ms(call->http->engine));
+        cluster = pluginlogins_token(logins, secret_of(shown.shown), now_ms);
     if (!cluster)
         return problem_set(
             &call->problem, 401, "login-refused", "Authorization",
             "the login is none of a cluster here: Slurm's fm_authdir and "
             "plugin_login in mcastd.conf must have the same (an access token that "
-            "was given before the broker's start, or an hour ago, is asked for anew)");
+            "was given before the broker's start, or an hour ago, is asked for anew). A job's own "
+            "token is for trees only here: what cleans up after steps asks the broker (MCAST_URL)");
+    if (call->phase == CALL_READING) /* not a second time, when its body is there */
+        pluginlogins_used(logins, cluster, former, now_ms);
     const struct proof proof = {.kind = PROOF_PLUGIN, .cluster = cluster};
     call->identity = rights_judge(call->http->rights, &proof);
     peer_settle(call->peer, &call->identity);
@@ -283,7 +287,8 @@ static int check_stopping(struct call *call)
 {
     if (!call->http->quiescing)
         return 0;
-    return problem_set(&call->problem, 503, "stopping", NULL,
+    /* libfabric repeats what is answered 409, and does without trees after anything else (B9). */
+    return problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL,
                        "the broker is stopping; try again when it is back");
 }
 

@@ -601,6 +601,7 @@ static void plugin__wants_a_place_to_log_in_and_its_own_vnis(void **state)
     assert_int_equal(load_text(text), 0);
     assert_non_null(strstr(heard, "the Slurm of \"alps\" gives its own: set pool to"));
     assert_true(config->core.clusters[0].limit_refused);
+    assert_true(config->core.clusters[0].plugin && !config->core.clusters[1].plugin);
     (void)snprintf(text, sizeof text, "%s%s" CLUSTER "[vni]\npool = 1024-2047\n", front, login);
     assert_int_equal(load_text(text), 0);
     assert_null(strstr(heard, "set pool to"));
