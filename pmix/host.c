@@ -64,7 +64,7 @@ static void remove_job(struct mcast_pmix *pmix, const char *nspace)
     }
 }
 
-void mcast_pmix_forget(struct mcast_pmix *pmix, const pmix_nspace_t nspace)
+void mcast_pmix_forget(struct mcast_pmix *pmix, const char *nspace)
 {
     pthread_mutex_lock(&pmix->mutex);
     remove_job(pmix, nspace);
@@ -81,8 +81,8 @@ static bool take(struct job *job, const pmix_info_t *info)
     return !fact_key(info->key) || infos_add_copy(&job->facts, info);
 }
 
-int mcast_pmix_local_support(struct mcast_pmix *pmix, const pmix_nspace_t nspace,
-                             const pmix_info_t info[], size_t ninfo, struct mcast_error *error)
+int mcast_pmix_local_support(struct mcast_pmix *pmix, const char *nspace, const pmix_info_t info[],
+                             size_t ninfo, struct mcast_error *error)
 {
     if (!nspace[0] || strlen(nspace) > PMIX_MAX_NSLEN)
         return fault_set(error, MCAST_USAGE, "a namespace has 1 to %d bytes", PMIX_MAX_NSLEN);
@@ -104,7 +104,7 @@ int mcast_pmix_local_support(struct mcast_pmix *pmix, const pmix_nspace_t nspace
     return 0;
 }
 
-const char *mcast_pmix_launch(struct mcast_pmix *pmix, const pmix_nspace_t nspace)
+const char *mcast_pmix_launch(struct mcast_pmix *pmix, const char *nspace)
 {
     pthread_mutex_lock(&pmix->mutex);
     const struct job *job = host_find(pmix, nspace);
@@ -113,7 +113,7 @@ const char *mcast_pmix_launch(struct mcast_pmix *pmix, const pmix_nspace_t nspac
     return launch;
 }
 
-int mcast_pmix_node_env(struct mcast_pmix *pmix, const pmix_nspace_t nspace, const char *json,
+int mcast_pmix_node_env(struct mcast_pmix *pmix, const char *nspace, const char *json,
                         size_t length, struct mcast_error *error)
 {
     pthread_mutex_lock(&pmix->mutex);
@@ -147,8 +147,8 @@ static pmix_status_t copy_facts(const struct job *job, struct infos *infos)
     return fits ? PMIX_SUCCESS : PMIX_ERR_NOMEM;
 }
 
-pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const pmix_nspace_t nspace,
-                                  pmix_info_t **info, size_t *ninfo)
+pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const char *nspace, pmix_info_t **info,
+                                  size_t *ninfo)
 {
     struct infos infos = {0};
     pthread_mutex_lock(&pmix->mutex);

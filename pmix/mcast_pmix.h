@@ -77,19 +77,19 @@ MCAST_API void mcast_pmix_destroy(struct mcast_pmix *pmix); /* takes NULL */
 /* Remembers what mcast_pmix_setup_application gave; other keys in the array are left out, but each
  * PMIX_SET_ENVAR and PMIX_UNSET_ENVAR counts. Of a namespace that was there before, the new array
  * counts. Not to be given to PMIx_server_setup_local_support, which has no use for it. */
-MCAST_API int mcast_pmix_local_support(struct mcast_pmix *pmix, const pmix_nspace_t nspace,
+MCAST_API int mcast_pmix_local_support(struct mcast_pmix *pmix, const char *nspace,
                                        const pmix_info_t info[], size_t ninfo,
                                        struct mcast_error *error);
 
 /* The launch document, which root hands to mcast-node prolog before the first process (standard
  * input, --launch -). NULL: there is none. Valid until the namespace is forgotten or given anew. */
-MCAST_API const char *mcast_pmix_launch(struct mcast_pmix *pmix, const pmix_nspace_t nspace);
+MCAST_API const char *mcast_pmix_launch(struct mcast_pmix *pmix, const char *nspace);
 
 /* What `mcast-node env --format json` printed on this node, of length bytes: its variables replace
  * those that have the same names. MCAST_NOT_FOUND: an unknown namespace. MCAST_USAGE: it is no
  * object of strings and nulls. */
-MCAST_API int mcast_pmix_node_env(struct mcast_pmix *pmix, const pmix_nspace_t nspace,
-                                  const char *json, size_t length, struct mcast_error *error);
+MCAST_API int mcast_pmix_node_env(struct mcast_pmix *pmix, const char *nspace, const char *json,
+                                  size_t length, struct mcast_error *error);
 
 /* Sets and unsets the variables in a process's environment, after PMIx_server_setup_fork.
  * PMIX_ERR_NOT_FOUND: an unknown namespace. After any failure the process must not be started. */
@@ -98,11 +98,11 @@ MCAST_API pmix_status_t mcast_pmix_setup_fork(struct mcast_pmix *pmix, const pmi
 
 /* The facts, to be added to the array for PMIx_server_register_nspace; then each process reads them
  * by PMIx_Get, of rank PMIX_RANK_WILDCARD. PMIX_ERR_NOT_FOUND: an unknown namespace. */
-MCAST_API pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const pmix_nspace_t nspace,
+MCAST_API pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const char *nspace,
                                             pmix_info_t **info, size_t *ninfo);
 
 /* After the namespace's last process. */
-MCAST_API void mcast_pmix_forget(struct mcast_pmix *pmix, const pmix_nspace_t nspace);
+MCAST_API void mcast_pmix_forget(struct mcast_pmix *pmix, const char *nspace);
 
 /* ---- Functions of a pmix_server_module_t ------------------------------------------------------
  */
