@@ -45,8 +45,10 @@ static pmix_status_t find_range(struct mcast_pmix *pmix, const struct mcast_even
         PMIX_PROC_CREATE(procs, count);
     *range = (pmix_data_array_t){.type = PMIX_PROC, .array = procs};
     for (const struct job *job = pmix->jobs; procs && job; job = job->next) {
-        if (concerns(job, event))
-            PMIX_LOAD_PROCID(&procs[range->size++], job->nspace, PMIX_RANK_WILDCARD);
+        if (!concerns(job, event))
+            continue;
+        PMIX_LOAD_PROCID(&procs[range->size], job->nspace, PMIX_RANK_WILDCARD);
+        range->size++;
     }
     pthread_mutex_unlock(&pmix->mutex);
     if (count == 0)
