@@ -6,6 +6,8 @@
 #include "pmix/facts.h"
 #include "client/text.h"
 
+#include <pmix.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +139,17 @@ pmix_status_t mcast_pmix_setup_fork(struct mcast_pmix *pmix, const pmix_proc_t *
     return rc;
 }
 
+/* OpenPMIx 5 and 6 number keys that are not the standard's in each process by itself, and processes
+ * look them up by number in memory that they share with the server (gds/shmem2): they would read
+ * the value of another key. */
+static bool library_mixes_keys(void)
+{
+    const char *number = strpbrk(PMIx_Get_version(), "0123456789"); /* "OpenPMIx 5.0.7 (…)" */
+    const char *store = getenv("PMIX_MCA_gds");
+    const int major = number ? atoi(number) : 0;
+    return (major == 5 || major == 6) && (!store || strcmp(store, "hash") != 0);
+}
+
 static pmix_status_t copy_facts(const struct job *job, struct infos *infos)
 {
     bool fits = infos_create(infos, job->facts.count);
@@ -151,9 +164,11 @@ pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const char *nspace, p
                                   size_t *ninfo)
 {
     struct infos infos = {0};
+    pmix_status_t rc = PMIX_ERR_NOT_FOUND;
     pthread_mutex_lock(&pmix->mutex);
     const struct job *job = host_find(pmix, nspace);
-    const pmix_status_t rc = job ? copy_facts(job, &infos) : PMIX_ERR_NOT_FOUND;
+    if (job)
+        rc = library_mixes_keys() ? PMIX_ERR_NOT_SUPPORTED : copy_facts(job, &infos);
     pthread_mutex_unlock(&pmix->mutex);
     *info = infos.at;
     *ninfo = infos.count;

@@ -97,7 +97,10 @@ MCAST_API pmix_status_t mcast_pmix_setup_fork(struct mcast_pmix *pmix, const pmi
                                               char ***env);
 
 /* The facts, to be added to the array for PMIx_server_register_nspace; then each process reads them
- * by PMIx_Get, of rank PMIX_RANK_WILDCARD. PMIX_ERR_NOT_FOUND: an unknown namespace. */
+ * by PMIx_Get, of rank PMIX_RANK_WILDCARD. PMIX_ERR_NOT_FOUND: an unknown namespace.
+ * PMIX_ERR_NOT_SUPPORTED: the host runs with a libpmix (5 or 6) by which processes would read the
+ * value of another key, unless PMIX_MCA_gds=hash is in the host's environment; then processes ask
+ * by PMIx_Query_info. After either there is nothing to add. */
 MCAST_API pmix_status_t mcast_pmix_job_info(struct mcast_pmix *pmix, const char *nspace,
                                             pmix_info_t **info, size_t *ninfo);
 

@@ -256,7 +256,7 @@ static void start(struct peer *peer, char **environment, const char *argument)
     assert_true(peer->pid > 0);
     close(ends[1]);
     peer->fd = ends[0];
-    assert_words(read_answer(peer), "SUCCESS ");
+    assert_words(read_answer(peer), "0 ");
 }
 
 void peer_start_rank(struct peer *peer, const char *nspace, unsigned rank)

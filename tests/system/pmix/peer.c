@@ -70,7 +70,7 @@ static void get(const char *nspace, const char *key)
     PMIX_LOAD_PROCID(&whose, nspace, PMIX_RANK_WILDCARD);
     const pmix_status_t rc =
         PMIx_Get(&whose, strcmp(key, "ALL") == 0 ? NULL : key, &immediate, 1, &value);
-    printf("%s ", PMIx_Error_string(rc));
+    printf("%d ", rc);
     if (rc == PMIX_SUCCESS && value) {
         print_value(value);
         PMIX_VALUE_RELEASE(value);
@@ -90,7 +90,7 @@ static void query(const char *nspace, const char *key)
         PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_NSPACE, nspace, PMIX_STRING);
     }
     const pmix_status_t rc = PMIx_Query_info(&query, 1, &results, &count);
-    printf("%s", PMIx_Error_string(rc));
+    printf("%d", rc);
     print_infos(results, count);
     PMIX_INFO_FREE(results, count);
     PMIX_QUERY_DESTRUCT(&query);
@@ -104,7 +104,7 @@ static void fabric(const char *vendor)
     if (vendor)
         PMIX_INFO_LOAD(&directive, PMIX_FABRIC_VENDOR, vendor, PMIX_STRING);
     const pmix_status_t rc = PMIx_Fabric_register(&fabric, vendor ? &directive : NULL, !!vendor);
-    printf("%s %zu", PMIx_Error_string(rc), fabric.ninfo);
+    printf("%d %zu", rc, fabric.ninfo);
     print_infos(fabric.info, fabric.ninfo);
     PMIX_INFO_FREE(fabric.info, fabric.ninfo);
     PMIX_INFO_DESTRUCT(&directive);
@@ -123,7 +123,7 @@ static void allocate(const char *type)
     PMIX_INFO_CONSTRUCT(&data);
     PMIX_INFO_LOAD(&data, PMIX_ALLOC_FABRIC, &array, PMIX_DATA_ARRAY);
     const pmix_status_t rc = PMIx_Allocation_request(PMIX_ALLOC_NEW, &data, 1, &results, &count);
-    printf("%s", PMIx_Error_string(rc));
+    printf("%d", rc);
     print_infos(results, count);
     PMIX_INFO_FREE(results, count);
     PMIX_INFO_FREE(inner, 2);
@@ -157,11 +157,15 @@ static void on_event(size_t handler, pmix_status_t status, const pmix_proc_t *so
     done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, data);
 }
 
-/* Code 0: the default handler, which gets all that no other one does. */
-static void listen_to(int code)
+/* A handler for up to two codes; none: the default handler, which gets all that no other one does.
+ */
+static void listen_to(const char *first, const char *second)
 {
-    const int rc = PMIx_Register_event_handler(&code, code ? 1 : 0, NULL, 0, on_event, NULL, NULL);
-    printf("handler %d", rc);
+    pmix_status_t codes[] = {atoi(first), second ? atoi(second) : 0};
+    const size_t count = second ? 2 : first[0] ? 1 : 0;
+    const int rc =
+        PMIx_Register_event_handler(count > 0 ? codes : NULL, count, NULL, 0, on_event, NULL, NULL);
+    printf("%d", rc);
 }
 
 static void tell_heard(void)
@@ -193,7 +197,7 @@ static void obey(char *line)
     else if (strcmp(word[0], "allocate") == 0)
         allocate(word[1]);
     else if (strcmp(word[0], "listen") == 0)
-        listen_to(atoi(word[1]));
+        listen_to(word[1], word[2]);
     else if (strcmp(word[0], "heard") == 0)
         tell_heard();
     else
@@ -215,7 +219,7 @@ int main(int argc, char *argv[])
     } else {
         rc = PMIx_Init(&self, NULL, 0);
     }
-    printf("%s %s %u\n", PMIx_Error_string(rc), self.nspace, self.rank);
+    printf("%d %s %u\n", rc, self.nspace, self.rank);
     fflush(stdout);
     if (rc != PMIX_SUCCESS)
         return 1;
