@@ -14,6 +14,12 @@ static const struct {
     {"lost", PMIX_FABRIC_UPDATE_ENDPOINTS},
     {"link-down", PMIX_FABRIC_UPDATE_PENDING},
     {"link-up", PMIX_FABRIC_UPDATED},
+    /* Of the switches and what is between them; a node's NICs are its jobs' only. */
+    {"switch-down", PMIX_FABRIC_UPDATED},
+    {"switch-up", PMIX_FABRIC_UPDATED},
+    {"cable-down", PMIX_FABRIC_UPDATED},
+    {"cable-up", PMIX_FABRIC_UPDATED},
+    {"fabric-changed", PMIX_FABRIC_UPDATED},
 };
 
 static bool concerns(const struct job *job, const struct mcast_event *event)

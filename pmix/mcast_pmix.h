@@ -144,7 +144,9 @@ MCAST_API pmix_status_t mcast_pmix_allocate(struct mcast_pmix *pmix, const pmix_
  *
  *     PMIX_FABRIC_UPDATE_ENDPOINTS  the job's multicast addresses are lost ("lost")
  *     PMIX_FABRIC_UPDATE_PENDING    the fabric manager is away ("link-down")
- *     PMIX_FABRIC_UPDATED           it is back ("link-up")
+ *     PMIX_FABRIC_UPDATED           it is back ("link-up"); of a broker with an inventory also
+ *                                   "switch-down", "switch-up", "cable-down", "cable-up",
+ *                                   "fabric-changed"
  *
  * PMIX_ERR_NOT_SUPPORTED: it is of no kind that processes are told. PMIX_ERR_NOT_FOUND: no
  * namespace here has to do with it. */

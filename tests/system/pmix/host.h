@@ -27,10 +27,6 @@ void host_stop(void);
 /* Registers a namespace of so many ranks, with what pmix has for it beside the host's own, and
  * admits them. */
 void host_register(const char *nspace, unsigned ranks);
-void host_deregister(const char *nspace);
-
-void host_setup_local(const char *nspace, pmix_info_t info[], size_t ninfo);
-void host_notify(pmix_status_t code, pmix_info_t info[], size_t ninfo);
 
 /* The environment of a rank as the host makes it, for PMIX_ARGV_FREE. */
 char **host_environment(const char *nspace, unsigned rank);

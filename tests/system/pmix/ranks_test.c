@@ -12,6 +12,7 @@
 #define JOB "job.0"     /* by launch document; f17 at the broker */
 #define PLAIN "plain.0" /* by the variables of a reservation; f18 */
 #define OTHER "other.0" /* has nothing of the broker's */
+static const pmix_nspace_t job_nspace = JOB, plain_nspace = PLAIN;
 
 static struct scene *scene;
 static struct mcast_pmix *pmix;
@@ -117,10 +118,14 @@ static void launch_all(void)
     reserve("f18", false, &reservation);
     info = launch(PLAIN, reservation, &count);
     assert_true(infos_have_secret(info, count));
-    host_setup_local(PLAIN, info, count); /* that it must not get, and some hosts hand over all */
+    /* It need not have that, and some hosts hand all over. It waits for nothing, host_register
+     * does.
+     */
+    assert_int_equal(PMIx_server_setup_local_support(plain_nspace, info, count, NULL, NULL),
+                     PMIX_SUCCESS);
+    host_register(PLAIN, 1);
     mcast_pmix_free(info, count);
     mcast_reservation_free(reservation);
-    host_register(PLAIN, 1);
     host_register(OTHER, 1);
 }
 
@@ -156,7 +161,7 @@ static int close_all(void **state)
     assert_int_equal(peer_end(&other), 0);
     assert_int_equal(peer_end(&ranks[0]), 0);
     assert_int_equal(peer_end(&ranks[1]), 0);
-    host_deregister(JOB);
+    PMIx_server_deregister_nspace(job_nspace, NULL, NULL);
     mcast_pmix_forget(pmix, JOB);
     assert_null(mcast_pmix_launch(pmix, JOB));
     host_stop();
@@ -289,7 +294,8 @@ static int pass_on(const struct mcast_event *event, void *data)
     const pmix_status_t rc = mcast_pmix_event(pmix, event, &code, &info, &count);
     if (rc != PMIX_SUCCESS)
         return 0;
-    host_notify(code, info, count);
+    assert_int_equal(PMIx_Notify_event(code, NULL, PMIX_RANGE_CUSTOM, info, count, NULL, NULL),
+                     PMIX_SUCCESS);
     mcast_pmix_free(info, count);
     return 0;
 }
