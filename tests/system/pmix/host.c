@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,10 +91,13 @@ void host_start(struct mcast_pmix *pmix, const char *folder)
     pmix_info_t *info;
     const pmix_rank_t rank = 0;
     const bool yes = true;
+    char own[256]; /* libpmix deletes it at the end, whoever made it */
+    snprintf(own, sizeof own, "%s/pmix", folder);
+    assert_int_equal(mkdir(own, 0700), 0);
     answers = pmix;
     PMIX_INFO_CREATE(info, 5);
-    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, folder, PMIX_STRING);
-    PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, folder, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[0], PMIX_SERVER_TMPDIR, own, PMIX_STRING);
+    PMIX_INFO_LOAD(&info[1], PMIX_SYSTEM_TMPDIR, own, PMIX_STRING);
     PMIX_INFO_LOAD(&info[2], PMIX_SERVER_TOOL_SUPPORT, &yes, PMIX_BOOL);
     PMIX_INFO_LOAD(&info[3], PMIX_SERVER_NSPACE, "host", PMIX_STRING);
     PMIX_INFO_LOAD(&info[4], PMIX_SERVER_RANK, &rank, PMIX_PROC_RANK);
