@@ -200,7 +200,7 @@ static void ranks__of_a_reservation_need_no_document(void **state)
     assert_int_equal(peer_end(&plain), 0);
 }
 
-static void facts__are_read_by_PMIx_Get(void **state)
+static void facts__are_read(void **state)
 {
     for (int i = 0; i < 2; i++) {
         EXPECT(&ranks[i], "0 elcap", "get mcast.cluster");
@@ -374,7 +374,7 @@ static void events__reach_late_handlers_with_their_number(void **state)
 
 UNIT_GROUP(open_all, close_all, cmocka_unit_test(ranks__have_the_jobs_environment),
            cmocka_unit_test(ranks__of_a_reservation_need_no_document),
-           cmocka_unit_test(facts__are_read_by_PMIx_Get),
+           cmocka_unit_test(facts__are_read),
            cmocka_unit_test(facts__are_withheld_where_libpmix_mixes_them_up),
            cmocka_unit_test(secrets__are_told_to_no_tool),
            cmocka_unit_test(requests__that_are_not_mine_are_the_hosts),
