@@ -76,7 +76,7 @@ MCAST_API void mcast_pmix_destroy(struct mcast_pmix *pmix); /* takes NULL */
 
 /* Remembers what mcast_pmix_setup_application gave; other keys in the array are left out, but each
  * PMIX_SET_ENVAR and PMIX_UNSET_ENVAR counts. Of a namespace that was there before, the new array
- * counts. Not to be given to PMIx_server_setup_local_support, which has no use for it. */
+ * counts. PMIx_server_setup_local_support has no use for the array. */
 MCAST_API int mcast_pmix_local_support(struct mcast_pmix *pmix, const char *nspace,
                                        const pmix_info_t info[], size_t ninfo,
                                        struct mcast_error *error);
@@ -92,7 +92,8 @@ MCAST_API int mcast_pmix_node_env(struct mcast_pmix *pmix, const char *nspace, c
                                   size_t length, struct mcast_error *error);
 
 /* Sets and unsets the variables in a process's environment, after PMIx_server_setup_fork.
- * PMIX_ERR_NOT_FOUND: an unknown namespace. After any failure the process must not be started. */
+ * PMIX_ERR_NOT_FOUND: an unknown namespace, and nothing was changed. PMIX_ERR_NOMEM: some may be
+ * changed, and the process must not be started. */
 MCAST_API pmix_status_t mcast_pmix_setup_fork(struct mcast_pmix *pmix, const pmix_proc_t *proc,
                                               char ***env);
 
