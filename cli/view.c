@@ -173,6 +173,8 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     table_pair(table, "State", "%s", reservation->state);
     if (reservation->origin)
         add_origin(table, reservation->origin);
+    if (reservation->profile)
+        table_pair(table, "Profile", "%s", reservation->profile);
     view_uid(reservation, text, sizeof text);
     table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);

@@ -36,6 +36,13 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
     return NULL;
 }
 
+bool core_has_plugin(const struct core *core, const char *cluster)
+{
+    assert(cluster);
+    const struct cluster_config *config = core_cluster_config(core, cluster);
+    return config && config->plugin;
+}
+
 struct operation *core_operation(struct core *core, struct reservation *r)
 {
     if (!r->op) {
@@ -160,7 +167,8 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
         adjust_counter(&core->suspicion.unknown_lives, 1, add);
-    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
+    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r) &&
+        !core_has_plugin(core, r->cluster))
         core->suspicion.adopted_over_ms = core->now_ms;
     if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
@@ -205,10 +213,13 @@ static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
-    size_t length = strlen(rec->job);
+    const size_t length = strlen(rec->job), more = rec->profile ? strlen(rec->profile) + 1 : 0;
     /* Without what pads the struct: a million of them are 16 MB less (G6). */
-    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1 + more);
     memcpy(r->job, rec->job, length + 1);
+    r->profiled = rec->profile;
+    if (rec->profile)
+        memcpy(r->job + length + 1, rec->profile, more);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;
     ledger_insert(&core->ledger, r);
@@ -225,9 +236,11 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
+    bool has_key = !secret_none(rec->key);
     if ((wants && rec->state != JOB_ACTIVE) || rec->shared_count > rec->vni_count ||
-        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
-                   : rec->vni_count > 0 || wants) ||
+        (slingshot
+             ? rec->pkey != 0 || (has_key && rec->addresses == 0 && rec->origin != ORIGIN_PLUGIN)
+             : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
@@ -415,6 +428,18 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return 0;
     case RECORD_FACTS:
         return apply_facts(core, &record->u.facts);
+    case RECORD_TRAFFIC:
+        if (record->u.traffic.seq <= core->traffic.last_seq)
+            return error_set(err, ERROR_CORRUPT, "traffic %llu comes out of order",
+                             (unsigned long long)record->u.traffic.seq);
+        traffic_keep(&core->traffic, &record->u.traffic);
+        return 0;
+    case RECORD_TRAFFIC_GONE:
+        core_discard(core, traffic_take(&core->traffic, record->u.traffic_gone));
+        return 0;
+    case RECORD_NODE_NICS:
+        core_discard(core, nodenics_put(&core->nics, &record->u.nics));
+        return 0;
     case RECORD_ROOT_KEYS:
         return 0;
     case RECORD_SHARED_VNI:
@@ -442,6 +467,8 @@ void core_save_record(struct core *core, struct record record)
         record.u.reservation = reservation_record(r);
     } else if (record.kind == RECORD_EVENT) {
         record.u.event = *eventlog_at(&core->events, record.u.event.seq);
+    } else if (record.kind == RECORD_TRAFFIC) {
+        record.u.traffic = *traffic_newest(&core->traffic);
     } else if (record.kind == RECORD_FACTS) {
         record.u.facts = core->facts;
     } else if (record.kind == RECORD_SHARED_VNI) {

@@ -19,3 +19,5 @@ struct operation *core_operation(struct core *core,
 struct cluster *core_cluster(struct core *core, const char *name); /* makes one */
 /* The cluster's configuration, or NULL when no such cluster is configured. */
 const struct cluster_config *core_cluster_config(const struct core *core, const char *name);
+/* Its jobs have their VNIs from a Slurm that gives them itself (B9). */
+bool core_has_plugin(const struct core *core, const char *cluster);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/nodenics.h"
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
 #include "core/fabric/cleanup.h"
@@ -17,6 +18,7 @@
 #include "core/reservation/partitions.h"
 #include "core/reservation/sharedvnis.h"
 #include "core/reservation/tombstones.h"
+#include "core/inventory/traffic.h"
 #include "core/reservation/vnipool.h"
 
 /* What the core remembers. For core's own files only.
@@ -95,6 +97,9 @@ struct core {
     struct tombstones unanswered; /* jobs with a RESERVE that may be acted on, however late (F21) */
     struct strays strays;
     struct eventlog events;
+    struct nodenics_table nics;
+    struct traffic_log traffic;
+    struct core_traffic_sums traffic_sums;
     struct link link;
     struct reservewait reservewait;
     struct alarm *alarms;     /* that are on, in the order in which they were raised */

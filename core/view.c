@@ -59,6 +59,7 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
         .calls_in_flight = callqueue_in_flight(&core->calls),
         .cleanups = core->cleanups,
+        .traffic = core->traffic_sums,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
@@ -282,6 +283,34 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
         }
     }
     return 0;
+}
+
+const struct traffic_record *core_traffic_of(const struct reservation *r)
+{
+    assert(r);
+    return r->reported ? r->reported->traffic : NULL;
+}
+
+const struct traffic_record *core_traffic(const struct core *core, const char *cluster,
+                                          const char *job, const struct reservation **reservation)
+{
+    assert(cluster && job);
+    *reservation = core_find(core, cluster, job);
+    if (*reservation)
+        return core_traffic_of(*reservation);
+    return traffic_find(&core->traffic, cluster, job, core->now_ms - core->config.traffic_keep_ms);
+}
+
+const struct nodenics *core_node_nics(const struct core *core, const char *node)
+{
+    assert(node);
+    return nodenics_find(&core->nics, node);
+}
+
+const struct nodenics *core_node_nics_after(const struct core *core, const char *node)
+{
+    assert(node);
+    return nodenics_after(&core->nics, node);
 }
 
 uint64_t core_first_seq(const struct core *core)

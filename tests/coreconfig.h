@@ -35,6 +35,8 @@ static inline void coreconfig_init(struct core_config *config)
         .tombstone_ms = 30 * 1000,
         .events_keep = 10000,
         .events_age_ms = INT64_C(30) * 24 * 3600 * 1000,
+        .traffic_keep_ms = INT64_C(24) * 3600 * 1000,
+        .traffic_jobs = 20000,
         .trace_level = 7,
         .job_ca = "yes",
     };

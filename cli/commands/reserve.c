@@ -20,6 +20,7 @@ enum {
     LAUNCH,
     RESTART,
     EXPIRES,
+    PROFILE,
     SHARED,
     LAYOUT, /* of its three options the first */
 };
@@ -46,6 +47,7 @@ static const struct command_option reserve_options[] = {
     [LAUNCH] = {"launch", false},
     [RESTART] = {"restart", true},
     [EXPIRES] = {"expires", true},
+    [PROFILE] = {"profile", true},
     LAYOUT_OPTIONS(LAYOUT),
     {0},
 };
@@ -132,6 +134,7 @@ static int read_request(struct call *call, struct mcast_request *request)
     request->cores_per_node = (uint32_t)cores;
     request->vni_count = vnis == UINT64_MAX ? -1 : (int32_t)vnis;
     request->hwcoll = call->given[HWCOLL];
+    request->profile = call->given[PROFILE];
     request->interconnect = layout.interconnect;
     request->tasks_per_node = (uint32_t)layout.tasks;
     request->cpus_per_task = (uint32_t)layout.cpus;

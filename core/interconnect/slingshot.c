@@ -107,7 +107,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
     assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)(q->by_plugin ? sizing_limit(&core->config, q->limit, &rec->addresses, why)
-                               : sizing_decide(&core->config, rec->wish, rec->node_count,
+                               : sizing_decide(&core->config, rec->wish, rec->node_count, q->limit,
                                                &rec->addresses, why));
     if (q->by_plugin) /* it gets a token whatever becomes of it: without one the step fails */
         rec->key = q->key;
@@ -184,17 +184,22 @@ static void tell_slingshot(const struct core_config *config, const char *fm_url,
     if (!relayed && (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token)))
         return;
 
-    (void)snprintf(text, sizeof text, "%u", r->min_nodes);
-    each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
-    (void)snprintf(text, sizeof text, "%u", r->addresses);
-    each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    /* Slurm's own plugin tells its tasks numbers of its own, and no CA. */
+    const bool plugin = r->origin == ORIGIN_PLUGIN;
+    if (!plugin) {
+        (void)snprintf(text, sizeof text, "%u", r->min_nodes);
+        each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
+        (void)snprintf(text, sizeof text, "%u", r->addresses);
+        each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    }
     fm_name_format(text, r->cluster, r->job);
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step ? step : "0");
     each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(relayed ? r->key : r->token));
     (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", job_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
-    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
+    if (!plugin)
+        each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
 }
 
 const struct interconnect interconnect_slingshot = {.driver = DRIVER_SERVICES | DRIVER_LAYOUT,

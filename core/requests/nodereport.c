@@ -255,6 +255,24 @@ static struct answer *answer_no_node(struct core *core, uint64_t ticket, const c
                        core_text(core, "job %.130s has no node %.64s", job, node));
 }
 
+/* It counts once for each start of the job on the node: the first time it says that it has ended.
+ */
+static void add_traffic(struct core *core, struct reservation *r, const struct core_event *event,
+                        bool ended)
+{
+    assert(event->kind == CORE_NODE_REPORT);
+    const struct traffic_report *traffic = event->u.report.traffic;
+    struct core_traffic_sums *sums = &core->traffic_sums;
+    if (!traffic || ended || event->u.report.state == NODE_CREATED)
+        return;
+    assert(r->reported);
+    traffic_add(&r->reported->traffic, event->u.report.node, traffic);
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+        sums->amounts[kind] += traffic->lacking >> kind & 1 ? 0 : traffic->amounts[kind];
+    sums->reports++;
+    sums->unclear += traffic->unclear;
+}
+
 void core_node_report(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_NODE_REPORT);
@@ -296,6 +314,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     bool old = is_overtaken(r, event);
     bool news = !old && (!known || known->state != state ||
                          !core_same_text(node_report_services(known), services));
+    const bool ended = known && known->state != NODE_CREATED;
     if (news || (!old && order > known->order))
         save_report(core, r,
                     &(struct node_record){.number = r->number,
@@ -303,6 +322,8 @@ void core_node_report(struct core *core, const struct core_event *event)
                                           .services = services,
                                           .order = order != 0 || !known ? order : known->order,
                                           .state = (uint8_t)state});
+    if (news)
+        add_traffic(core, r, event, ended);
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
     core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);

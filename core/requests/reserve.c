@@ -63,7 +63,8 @@ static bool shares_the_same(const struct core *core, const struct reservation *r
 }
 
 /* The first field in which a request differs from what the job has, or NULL. What a request leaves
- * to the site is the same as whatever the site chose. */
+ * to the site, or to the profile that it names, is the same as whatever was chosen, also when the
+ * site has changed that since or removed the profile (I7). */
 static const char *conflicting_field(const struct core *core, const struct reservation *r,
                                      const struct reserve_request *q)
 {
@@ -89,10 +90,12 @@ static const char *conflicting_field(const struct core *core, const struct reser
         return "shared_vnis";
     if (q->vni_count >= 0 && r->vni_asked - r->shared_count != q->vni_count)
         return "vni_count";
-    if (r->wish != wish_of(q))
+    if ((q->wish != 0 || !q->profile) && r->wish != wish_of(q))
         return "hwcoll";
     if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)
         return "traffic_classes";
+    if (!core_same_text(reservation_profile(r), q->profile))
+        return "profile";
     return NULL;
 }
 
@@ -151,6 +154,24 @@ static bool refuse_other_side(struct core *core, uint64_t ticket, const struct r
     return true;
 }
 
+/* As good as being named by a sync, and for a job that may have started since: a list that was made
+ * before holds nothing against it (F20). */
+static void note_sign_of_life(const struct core *core, struct reservation *r)
+{
+    r->unnamed_ms = 0;
+    r->alive_ms = core->now_ms;
+}
+
+/* A job of Slurm's own plugin that starts again under its id, when its end was lost, looks at what
+ * it has, and reserves nothing. */
+void core_alive(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_ALIVE);
+    struct reservation *r = ledger_by_number(&core->ledger, event->u.alive);
+    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);
+}
+
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
@@ -163,8 +184,7 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
         core_granted_again(core, r);
     if (!field && q->launch)
         save_launched(core, r);
-    r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
-    r->alive_ms = core->now_ms;
+    note_sign_of_life(core, r);
     if (field)
         answer_refused(
             core, ticket, ANSWER_CONFLICT, field,
@@ -249,15 +269,23 @@ static const char *fault_of_limit(struct core *core, const struct cluster_config
 /* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. A request
  * that is refused ends nothing: a prolog that ran twice, while the job uses what was adopted (I11).
  */
-static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
+static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *asked,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
     assert(!adopted || reservation_adopted(adopted));
+    struct reserve_request resolved = *asked;
+    const struct reserve_request *q = &resolved;
+    const char *unknown = profile_resolve(core, &resolved);
+    if (unknown) {
+        answer_refused(core, ticket, ANSWER_INVALID, "profile", unknown);
+        return;
+    }
     struct reservation_record rec = {
         .number = core->last_number + 1,
         .cluster = q->cluster,
         .job = q->job,
         .nodes = q->nodes,
+        .profile = q->profile,
         .uid = q->uid,
         .node_count = q->node_count,
         .cores_per_node = q->cores_per_node,

@@ -71,6 +71,11 @@ const char *hwcoll_state_word(int state)
     return or_unknown(WORD(hwcoll_states, state));
 }
 
+const char *hwcoll_wish_word(int wish)
+{
+    return or_unknown(WORD(wishes, wish));
+}
+
 int hwcoll_wish_from_word(const char *word)
 {
     return value_of(wishes, WISH_REQUIRED, word);
@@ -119,6 +124,15 @@ static const struct {
 const char *event_kind_word(int kind)
 {
     return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].word : "unknown";
+}
+
+int event_kind_from_word(const char *word)
+{
+    int kind = EVENT_KIND_COUNT - 1;
+    assert(word);
+    while (kind > EVENT_NONE && strcmp(events[kind].word, word) != 0)
+        kind--;
+    return kind;
 }
 
 int event_kind_fatal(int kind)

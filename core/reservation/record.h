@@ -191,6 +191,8 @@ struct reservation_record {
     struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none. On
                             Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    const char
+        *profile; /* that its request named, by which a repeat is told from a conflict; or NULL */
 };
 
 /* Whether a job with this key makes its trees through this broker, with the key as its token, which
@@ -234,7 +236,10 @@ struct facts_record {
     X(PARTITIONS, "partitions", 0)   /* other partitions of the fabric have other VNIs (B2) */     \
     X(VNI_FOREIGN, "vni-foreign", 0) /* a VNI in use is another partition's now */                 \
     X(VNI_SHARED, "vni-shared", 0)   /* a shared VNI was made (B1) */                              \
-    X(VNI_REMOVED, "vni-removed", 0)
+    X(VNI_REMOVED, "vni-removed", 0)                                                               \
+    X(NIC_REPLACED, "nic-replaced", 0) /* of a node: another serial number (P5) */                 \
+    X(NICS_CHANGED, "nics-changed", 0) /* … one more or less, address, speed, firmware */        \
+    X(NIC_LINK, "nic-link", 0)         /* … a link is up or down */
 
 enum event_kind {
     EVENT_NONE = 0,
@@ -264,25 +269,65 @@ struct event_record {
     uint8_t kind;  /* enum event_kind */
 };
 
+/* What a node has told of its NICs (P2). */
+struct nics_record {
+    const char *node;
+    const char *nics; /* nodenics_valid (inventory/nodenics.h); "": it has none */
+    uint64_t order;   /* of its report, from 1 */
+    int64_t changed_ms;
+};
+
+enum traffic_kind {
+    TRAFFIC_TX_OCTETS,
+    TRAFFIC_RX_OCTETS,
+    TRAFFIC_TX_PACKETS,
+    TRAFFIC_RX_PACKETS,
+    TRAFFIC_PAUSED, /* how long NICs were paused, in cycles of their clocks */
+    TRAFFIC_KINDS
+};
+
+/* At most so much: a number that is no less than 0 wherever it goes. */
+#define TRAFFIC_MAX ((uint64_t)INT64_MAX)
+
+/* What a job's nodes have counted on their NICs (P6, traffic.h). */
+struct traffic_record {
+    uint64_t seq;    /* 1, 2, 3, … in the order in which their reservations ended */
+    uint64_t number; /* of the reservation */
+    int64_t ended_ms;
+    uint64_t amounts[TRAFFIC_KINDS];
+    uint64_t slowest_octets, congested_paused;
+    uint32_t uid, node_count;
+    uint32_t told;    /* nodes that have told it */
+    uint32_t shared;  /* of these: another job was there, too */
+    uint32_t unclear; /* NICs that are not in it */
+    uint32_t seconds; /* the longest time on a node */
+    uint8_t lacking;  /* bits 1 << kind: a node has no such counter */
+    const char *cluster, *job;
+    const char *slowest, *congested; /* "node/device"; or NULL */
+};
+
 enum record_kind {
-    RECORD_RESERVATION = 1,  /* insert or replace by number */
-    RECORD_GONE = 2,         /* the reservation of this number is over: delete */
-    RECORD_EVENT = 3,        /* insert by seq */
-    RECORD_PRUNE = 4,        /* events up to and with this seq are no longer needed */
-    RECORD_COUNTERS = 5,     /* the highest number and seq ever given out; written by the store
-                                itself from what it commits, and always the first one loaded */
-    RECORD_FOUNDED = 6,      /* this ledger has seen a whole list of the fabric manager: from here
-                                on, what is not in it is known not to be ours any more */
-    RECORD_NODE = 7,         /* insert or replace by number and node */
-    RECORD_CLEANUP = 8,      /* insert or replace by number, step and below */
-    RECORD_CLEANED = 9,      /* delete it; give_up_ms does not count */
-    RECORD_FACTS = 10,       /* insert or replace: there is one */
-    RECORD_SUM = 11,         /* insert by number and sum */
-    RECORD_ROOT_KEYS = 12,   /* insert or replace: there is one, in a ledger that several brokers
-                                share. It is not the core's (broker/keyring.h) */
-    RECORD_SHARED_VNI = 13,  /* insert or replace by VNI */
-    RECORD_SHARED_GONE = 14, /* the shared VNI is free: delete */
-    RECORD_PARTITIONS = 15,  /* insert or replace: there is one */
+    RECORD_RESERVATION = 1,   /* insert or replace by number */
+    RECORD_GONE = 2,          /* the reservation of this number is over: delete */
+    RECORD_EVENT = 3,         /* insert by seq */
+    RECORD_PRUNE = 4,         /* events up to and with this seq are no longer needed */
+    RECORD_COUNTERS = 5,      /* the highest number and seq ever given out; written by the store
+                                 itself from what it commits, and always the first one loaded */
+    RECORD_FOUNDED = 6,       /* this ledger has seen a whole list of the fabric manager: from here
+                                 on, what is not in it is known not to be ours any more */
+    RECORD_NODE = 7,          /* insert or replace by number and node */
+    RECORD_CLEANUP = 8,       /* insert or replace by number, step and below */
+    RECORD_CLEANED = 9,       /* delete it; give_up_ms does not count */
+    RECORD_FACTS = 10,        /* insert or replace: there is one */
+    RECORD_SUM = 11,          /* insert by number and sum */
+    RECORD_ROOT_KEYS = 12,    /* insert or replace: there is one, in a ledger that several brokers
+                                 share. It is not the core's (broker/keyring.h) */
+    RECORD_SHARED_VNI = 13,   /* insert or replace by VNI */
+    RECORD_SHARED_GONE = 14,  /* the shared VNI is free: delete */
+    RECORD_PARTITIONS = 15,   /* insert or replace: there is one */
+    RECORD_NODE_NICS = 16,    /* insert or replace by node */
+    RECORD_TRAFFIC = 17,      /* insert by seq */
+    RECORD_TRAFFIC_GONE = 18, /* delete by seq */
 };
 
 struct record {
@@ -296,6 +341,9 @@ struct record {
         struct sum_record sum;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct facts_record facts;
+        struct nics_record nics;
+        struct traffic_record traffic;
+        uint64_t traffic_gone; /* seq */
         struct shared_vni_record shared_vni;
         uint16_t shared_gone;    /* VNI */
         const char *partitions;  /* VNIs of other partitions, as partitions_text writes them */
@@ -310,7 +358,9 @@ struct record {
 const char *job_state_word(int state);           /* "active", "releasing" */
 const char *reservation_origin_word(int origin); /* "job", "found", "claimed", "plugin" */
 const char *hwcoll_state_word(int state);        /* "off", "reserved", … */
+const char *hwcoll_wish_word(int wish);          /* "auto", … */
 int hwcoll_wish_from_word(const char *word);     /* enum hwcoll_wish, or 0 */
+int event_kind_from_word(const char *word);      /* enum event_kind, or 0 */
 const char *interconnect_word(int kind);         /* "slingshot", … */
 int interconnect_from_word(const char *word);    /* enum interconnect_kind, or -1 */
 const char *event_kind_word(int kind);

@@ -5,6 +5,14 @@
 
 static const uint16_t default_service[] = {1, 10};
 
+bool vnipool_is_systems(uint16_t vni)
+{
+    bool is = false;
+    for (size_t i = 0; i < sizeof default_service / sizeof *default_service; i++)
+        is |= vni == default_service[i];
+    return is;
+}
+
 uint32_t vnipool_usable(const struct idset *set)
 {
     uint32_t usable = set->count;

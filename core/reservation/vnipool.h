@@ -51,3 +51,6 @@ void vnipool_end_suspicion(struct vnipool *p);
 /* How many of a set can be given out: the default service's own, 1 and 10, never are (the
  * driver's own CXI service uses them). */
 uint32_t vnipool_usable(const struct idset *set);
+
+/* 1 or 10: the default service's, which no job has as its own. */
+bool vnipool_is_systems(uint16_t vni);

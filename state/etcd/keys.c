@@ -11,9 +11,9 @@
 #include <string.h>
 
 const char *const key_names[KEY_NAMES] = {
-    "/broker/",   "/cleanup/", "/counters",    "/event/",     "/facts", "/founded",
-    "/leader",    "/ledger",   "/node/",       "/partitions", "/redo/", "/reservation/",
-    "/root-keys", "/seq",      "/shared-vni/", "/sum/",
+    "/broker/",      "/cleanup/",  "/counters", "/event/",      "/facts",      "/founded",
+    "/leader",       "/ledger",    "/nics/",    "/node/",       "/partitions", "/redo/",
+    "/reservation/", "/root-keys", "/seq",      "/shared-vni/", "/sum/",       "/traffic/",
 };
 
 static const char *const kinds[RECORD_KINDS] = {
@@ -30,6 +30,9 @@ static const char *const kinds[RECORD_KINDS] = {
     [RECORD_SHARED_VNI] = "/shared-vni/",
     [RECORD_SHARED_GONE] = "/shared-vni/",
     [RECORD_PARTITIONS] = "/partitions",
+    [RECORD_NODE_NICS] = "/nics/",
+    [RECORD_TRAFFIC] = "/traffic/",
+    [RECORD_TRAFFIC_GONE] = "/traffic/",
 };
 
 __attribute__((format(printf, 1, 2))) static struct key format(const char *words, ...)
@@ -101,6 +104,12 @@ struct key key_of(const char *prefix, const struct record *record)
     case RECORD_NODE:
         return format("%s%s%016" PRIx64 "/%s", prefix, name, record->u.node.number,
                       record->u.node.node);
+    case RECORD_TRAFFIC:
+        return key_numbered(prefix, record->kind, record->u.traffic.seq);
+    case RECORD_TRAFFIC_GONE:
+        return key_numbered(prefix, record->kind, record->u.traffic_gone);
+    case RECORD_NODE_NICS:
+        return format("%s%s%s", prefix, name, record->u.nics.node);
     case RECORD_SUM:
         return format("%s%s%016" PRIx64 "/%016" PRIx32, prefix, name, record->u.sum.number,
                       record->u.sum.sum);

@@ -16,7 +16,7 @@ static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECO
                                            RECORD_ROOT_KEYS, RECORD_PARTITIONS};
 static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_SHARED_VNI, RECORD_RESERVATION,
                                          RECORD_NODE,     RECORD_SUM,        RECORD_CLEANUP,
-                                         RECORD_EVENT};
+                                         RECORD_EVENT,    RECORD_NODE_NICS,  RECORD_TRAFFIC};
 enum {
     SINGLES = sizeof singles / sizeof *singles,
     PAGED = sizeof paged / sizeof *paged,

@@ -37,6 +37,9 @@ static const struct {
     {RECORD_SUM, "INSERT OR REPLACE INTO node_sum(", ")VALUES("},
     {RECORD_CLEANUP, "INSERT OR REPLACE INTO cleanup(", ")VALUES("},
     {RECORD_CLEANED, "DELETE FROM cleanup WHERE number=? AND step=? AND below=?", NULL},
+    {RECORD_NODE_NICS, "INSERT OR REPLACE INTO node_nics(", ")VALUES("},
+    {RECORD_TRAFFIC, "INSERT INTO traffic(", ")VALUES("},
+    {RECORD_TRAFFIC_GONE, "DELETE FROM traffic WHERE seq=?", NULL},
     {RECORD_FACTS, "INSERT OR REPLACE INTO facts(id,", ")VALUES(1,"},
     {RECORD_SHARED_VNI, "INSERT OR REPLACE INTO shared_vni(", ")VALUES("},
     {RECORD_SHARED_GONE, "DELETE FROM shared_vni WHERE vni=?", NULL},
@@ -203,6 +206,8 @@ static const struct table {
     {RECORD_SUM, "sum of nodes of reservation", " FROM node_sum ORDER BY number,sum", false},
     {RECORD_CLEANUP, "cleanup of reservation", " FROM cleanup ORDER BY number,step,below", false},
     {RECORD_EVENT, "event", " FROM event ORDER BY seq", false},
+    {RECORD_NODE_NICS, "NICs of a node", " FROM node_nics ORDER BY node", true},
+    {RECORD_TRAFFIC, "traffic", " FROM traffic ORDER BY seq", false},
 };
 
 struct reader {

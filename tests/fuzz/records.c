@@ -62,6 +62,18 @@ static struct sum_record make_sum(struct fuzz_input *in)
         .number = number, .nodes = lists[how % 4], .sum = how / 4 % 4, .state = how / 16 % 5};
 }
 
+static struct nics_record make_nics(struct fuzz_input *in)
+{
+    static const char *const nodes[] = {"elcap1", "elcap2", "a b", ""};
+    static const char *const nics[] = {"", "cxi0,1,200000,1,,",
+                                       "cxi0,1,200000,0,A,1.2;cxi1,2,0,1,B,", "cxi0"};
+    uint8_t who = fuzz_byte(in);
+    return (struct nics_record){.node = nodes[who % 4],
+                                .nics = nics[who / 4 % 4],
+                                .order = fuzz_byte(in),
+                                .changed_ms = fuzz_pair(in)};
+}
+
 static const char *const partition_texts[] = {"", "beta 1020-1030\n", "a 7\nb 1024\n", "x\n", NULL};
 
 static struct shared_vni_record make_shared(struct fuzz_input *in)
@@ -81,7 +93,7 @@ static struct shared_vni_record make_shared(struct fuzz_input *in)
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_PARTITIONS + 1))};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -123,6 +135,19 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
         break;
     case RECORD_PARTITIONS:
         record.u.partitions = partition_texts[fuzz_byte(in) % 5];
+        break;
+    case RECORD_TRAFFIC:
+        number = fuzz_byte(in);
+        record.u.traffic = (struct traffic_record){.seq = number,
+                                                   .number = 1,
+                                                   .ended_ms = machine->now_ms - fuzz_pair(in),
+                                                   .told = number % 7,
+                                                   .cluster = clusters[0],
+                                                   .job = jobs[number % 5],
+                                                   .slowest = number % 3 ? NULL : "elcap1/cxi0"};
+        break;
+    case RECORD_NODE_NICS:
+        record.u.nics = make_nics(in);
         break;
     default:
         break;

@@ -112,7 +112,8 @@ static bool never_eligible(const struct sim *sim, const struct request *request)
     struct error err;
     if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
         return false;
-    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+    if (sizing_decide(config, wanted->wish, wanted->node_count, 0, &addresses, &err) !=
+        HWCOLL_WANTED)
         return true;
     return (config->total_addresses > 0 && addresses > config->total_addresses) ||
            (cluster->budget > 0 && addresses > cluster->budget);
@@ -134,7 +135,17 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     const struct job *job = request->job;
     bool relied = model_protects(job) && job->life == request->life;
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (request->by_plugin && !slurm_granted(sim, request, told)) {
+        if (relied && !request->other)
+            sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id,
+                     n(job->told_number), answer_word(told->kind));
+        return;
+    }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
+        return;
+    /* Its profile was not there; but who has it keeps it (P3). */
+    if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
         return;
     if (invalid != (request->nonsense != 0)) {
         sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
@@ -202,9 +213,12 @@ static void release_answered(struct sim *sim, const struct request *request,
         named->freed_ms = sim->now_ms;
         named->freed_batch = batch;
     }
+    if (request->by_plugin)
+        slurm_deleted(sim, request);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        if (e->job == request->job && e->told && !e->freed_batch)
+        const bool other_side = request->by_plugin && !e->by_plugin;
+        if (e->job == request->job && e->told && !e->freed_batch && !other_side)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));
     }
@@ -297,6 +311,8 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         launch_is_answered(sim, request, told);
     else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_given(sim, request, told);
+    else if (request->kind == REQUEST_NICS)
+        nics_given(sim, told);
     else if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
         shares_given(sim, request, told->kind);
     else if (request->kind == REQUEST_SUM)

@@ -25,6 +25,10 @@ struct disk {
     size_t reservation_count, reservation_room;
     struct record **nodes; /* their reports, in no order */
     size_t node_count, node_room;
+    struct record **traffic; /* of jobs that are over, by seq */
+    size_t traffic_count, traffic_room;
+    struct record **nics; /* of nodes, by their names */
+    size_t nics_count, nics_room;
     struct record **sums; /* of nodes, in order for each reservation */
     size_t sum_count, sum_room;
     struct record **cleanups; /* that are asked for, in no order */

@@ -17,7 +17,9 @@
 # what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its
 # job, which 13,000 did not show, nor 20,000 the same without a restart; and a late "lingering" of a life
 # that is released and still there, which the core took for nothing until one seed of 20,000 showed it, and
-# another world's 30,000 did not; and two that one might expect here do no harm by design: believing half a list, and
+# another world's 30,000 did not; an unsure end of a step after which its job's name does not rest, and a leave
+# of an unknown tree that is told to ask again for ever (6,000 and 7,000 did not show these two any more since
+# Slurm's plugin is in the world); and two that one might expect here do no harm by design: believing half a list, and
 # deleting a stray at first sight.
 #
 # When the text is not in the file any more the build says so: a mistake that is not made finds
@@ -108,7 +110,8 @@ mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
     [[if (more && (joblist->id = ++core->last_joblist) > 0)
         return NULL;]])
 mcast_mistake(repeat-is-no-sign-of-life 1000 core/requests/reserve.c
-    [[r->unnamed_ms = 0; /* as good]] [[/* as good]])
+    [[    note_sign_of_life(core, r);
+    if (field)]] [[    if (field)]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 600 core/fabric/call_done.c
@@ -158,12 +161,9 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         core->cleanups.pending -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
-    }]])
+    }]] 400)
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
-mcast_mistake(unsure-end-of-a-step-does-not-rest 600 core/fabric/cleanup.c
-    [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
-    [[(void)core_operation(core, r);]] 1300)
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
     [[when = earlier_to_come(core, when, op->release_settles_ms);]]
     [[when = earlier(when, op->release_settles_ms);]])
@@ -258,7 +258,7 @@ mcast_mistake(reserve-behind-a-job-goes-on 100 core/fabric/reservewait.c
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
-        deny_waiters]])
+        deny_waiters]] 600)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
     [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
@@ -271,8 +271,6 @@ mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
     [[relay_list_due(r) <= core->now_ms;]] [[false && r;]])
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
     [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
-mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 11100)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
@@ -283,6 +281,39 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
         deny_waiters]])
+
+# Of Slurm's own plugin (B9).
+mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
+    [[const char *too_many = fault_of_limit(core, cluster, q);]]
+    [[const char *too_many = q->by_plugin && core->link.state != LINK_UP
+                               ? "the link is down"
+                               : fault_of_limit(core, cluster, q);]])
+mcast_mistake(plugin-has-no-token-without-addresses 50 core/interconnect/slingshot.c
+    [[if (q->by_plugin) /* it gets a token]] [[if (false) /* it gets a token]])
+mcast_mistake(plugin-ends-what-hooks-have 100 core/requests/release.c
+    [[r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));]] [[r != NULL;]])
+mcast_mistake(hooks-share-what-the-plugin-has 100 core/requests/reserve.c
+    [[if (q->by_plugin == (r->origin == ORIGIN_PLUGIN))]] [[if (true)]])
+mcast_mistake(plugin-gets-what-it-wants 50 core/reservation/sizing.c
+    [[if (wanted > 0 && (!known || wanted < *addresses))]] [[if (wanted > 0)]])
+mcast_mistake(found-stays-when-slurm-deletes-it 50 core/requests/release.c
+    [[    claim_found(core, r);]] [[]])
+mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
+    [[        core_begin_release(core, adopted, "the job was reserved anew");]]
+    [[    {
+        void listing_claim(struct core *core, struct reservation *r);
+        core_begin_release(core, adopted, "the job was reserved anew");
+        if (adopted->origin == ORIGIN_FOUND)
+            listing_claim(core, adopted);
+    }]])
+mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
+    [[    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);]] [[    (void)r;]] 3018500)
+mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
+    [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
+# Of what nodes tell of their NICs (P2).
+mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
+    [[known && event->u.nics.order < known->order;]] [[known && event->u.nics.order == 0;]])
 
 # Of how long jobs wait (F21).
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
@@ -302,7 +333,7 @@ mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
 mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
     [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
 mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
-    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
+    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 2380)
 mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
     [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
 mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c

@@ -311,7 +311,9 @@ static uint64_t last_number(const struct model *model)
 static void is_relayed_rightly(struct sim *sim, const struct entry *e,
                                const struct reservation_record *r)
 {
-    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+    if (e->by_plugin && !e->relayed)
+        sim_fail(sim, "B9", "number %llu has no token of the broker's", n(e->number));
+    for (uint32_t i = 0; i < sim->config.cluster_count && !e->by_plugin; i++)
         if (strcmp(sim->config.clusters[i].name, r->cluster) == 0 &&
             e->relayed != (sim->config.clusters[i].relay && r->hwcoll == HWCOLL_WANTED))
             sim_fail(sim, "B9", "number %llu is %srelayed", n(e->number), e->relayed ? "" : "not ");
@@ -339,6 +341,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->event_hwcoll = r->hwcoll;
     e->pkey = r->pkey;
     e->relayed = r->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(r->key);
+    e->by_plugin = r->origin == ORIGIN_PLUGIN;
     e->wanted_ms = sim->now_ms;
     e->process = sim->edge.process;
     is_relayed_rightly(sim, e, r);
@@ -518,8 +521,9 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
 static bool may_be_anothers(const struct sim *sim)
 {
     const uint64_t *happened = sim->faults.happened;
-    return sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
-           happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] || happened[FAULT_GATEWAY];
+    return sim->rewind.done || sim->slurm.count > 0 || happened[FAULT_STRAY] ||
+           happened[FAULT_RIVAL] || happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] ||
+           happened[FAULT_GATEWAY];
 }
 
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
@@ -573,6 +577,9 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_NODE:
     case RECORD_SUM:
     case RECORD_ROOT_KEYS:
+    case RECORD_NODE_NICS:
+    case RECORD_TRAFFIC:
+    case RECORD_TRAFFIC_GONE:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;

@@ -33,6 +33,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
 
     bool regranted; /* more than once: which life a node speaks of cannot be told */
 
+    bool by_plugin;    /* Slurm's own plugin has reserved it */
     bool relayed;      /* its tasks join through the broker, with its key */
     int64_t wanted_ms; /* … since then its reserve is tried, in this process of the broker */
     uint64_t process;  /* that it was made in: all of its trees are known there, */

@@ -26,13 +26,15 @@ static void write_findings(struct call *call)
     struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
     struct readings readings;
     readings_take(&readings, http);
-    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
-        i++;
+    const struct plugin_use *plugins[CLUSTERS_MAX] = {0};
+    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]); i++)
+        plugins[i] = pluginlogins_use(http->plugin_logins, clusters[i].name);
     const struct diagnosis_facts facts = {
         .now_ms = engine_now_ms(http->engine),
         .config = core_config_of(core),
         .core = &readings.status,
         .clusters = clusters,
+        .plugins = plugins,
         .alarms = core_alarms(core),
         .foreign_partition = find_partition(core),
         .foreign_user = core_foreign_user(core),

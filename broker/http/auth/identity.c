@@ -304,6 +304,12 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                                                                                 : JOB_HIDDEN;
 }
 
+bool permit_node(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    return identity->admin || rights_is_node(rights, identity, NULL, node) ||
+           (identity->clusters & clusters_with(rights, NULL, node)) != 0;
+}
+
 enum share_sight permit_share(const struct rights *rights, const struct identity *identity,
                               const struct shared_vni *one)
 {
@@ -321,10 +327,20 @@ enum share_sight permit_share(const struct rights *rights, const struct identity
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event)
 {
+    const struct proof *proof = &identity->proof;
     if (event_is_of_shared(event))
-        return identity->admin || proof_is_user(&identity->proof, event->uid) ||
+        return identity->admin || proof_is_user(proof, event->uid) ||
                (event->cluster && rights_manages(rights, identity, event->cluster));
-    return !event->cluster || !event->job || rights_manages(rights, identity, event->cluster);
+    if (identity_has_role(identity) &&
+        (!event->cluster || !event->job || rights_manages(rights, identity, event->cluster)))
+        return true;
+    if (!event->cluster || !event->job || event->number == 0)
+        return false;
+    if (proof->kind != PROOF_BEARER)
+        return proof_is_user(proof, event->uid);
+    const struct bearer_scope *scope = &proof->token->scope;
+    return event->number == scope->number && strcmp(event->cluster, scope->cluster) == 0 &&
+           strcmp(event->job, scope->job) == 0;
 }
 
 const char *identity_format(const struct proof *proof, char *out, size_t size)

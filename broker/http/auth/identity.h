@@ -111,6 +111,10 @@ enum job_sight {
 enum job_sight permit_job(const struct rights *rights, const struct identity *identity,
                           const struct reservation *reservation);
 
+/* Whether the peer may see what a node has told of itself: an admin, the resource manager of a
+ * cluster that has it, the node. */
+bool permit_node(const struct rights *rights, const struct identity *identity, const char *node);
+
 /* How much of a shared VNI the peer may see (B1). */
 enum share_sight {
     SHARE_HIDDEN,
@@ -122,7 +126,9 @@ enum share_sight permit_share(const struct rights *rights, const struct identity
                               const struct shared_vni *one);
 
 /* Whether a subscriber may see this event. One about no job, also an alarm of another cluster, may
- * concern all; but of a shared VNI only its owner, admins and the clusters that it names. */
+ * concern all admins and resource managers; but of a shared VNI only its owner, admins and the
+ * clusters that it names. Users see those of their own jobs, and the bearer of a token those of its
+ * reservation: this life of the job, and no other's. */
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event);
 

@@ -255,6 +255,19 @@ static const struct family families[] = {
      "user hold.", STATUS(pkeys_held_most)},
     {"mcastd_nodes_lingering", GAUGE, "Nodes that report CXI services of a job that cannot be "
      "destroyed, counted for each job.", STATUS(nodes_lingering)},
+    {"mcastd_traffic_octets_total", COUNTER, "Octets that NICs counted while jobs were on their "
+     "nodes, as nodes tell it when the job has ended there; since the start, as the next four.",
+     LABEL("direction", "sent"), STATUS(traffic.amounts[TRAFFIC_TX_OCTETS])},
+    {LABEL("direction", "received"), STATUS(traffic.amounts[TRAFFIC_RX_OCTETS])},
+    {"mcastd_traffic_packets_total", COUNTER, "The same of packets.", LABEL("direction", "sent"),
+     STATUS(traffic.amounts[TRAFFIC_TX_PACKETS])},
+    {LABEL("direction", "received"), STATUS(traffic.amounts[TRAFFIC_RX_PACKETS])},
+    {"mcastd_traffic_paused_cycles_total", COUNTER, "For how long NICs were paused meanwhile, in "
+     "cycles of their clocks.", STATUS(traffic.amounts[TRAFFIC_PAUSED])},
+    {"mcastd_traffic_reports_total", COUNTER, "Reports of nodes that told it.",
+     STATUS(traffic.reports)},
+    {"mcastd_traffic_unclear_total", COUNTER, "NICs of which they did not, because a counter went "
+     "back.", STATUS(traffic.unclear)},
     {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "
      "limit known.", STATUS(addresses_total)},
     {"mcastd_addresses_reserved", GAUGE, "Multicast addresses requested and not known to be given "

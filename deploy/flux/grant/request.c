@@ -140,6 +140,19 @@ static bool read_single_node(struct request *out, const json_t *value)
     return word >= 0;
 }
 
+/* Which profiles there are the broker knows; a name of digits alone arrives as a number. */
+static bool read_profile(struct request *out, const json_t *value)
+{
+    const char *given = json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(out->profile_text, sizeof out->profile_text, "%" JSON_INTEGER_FORMAT,
+                 json_integer_value(value));
+    else if (given && strlen(given) < sizeof out->profile_text)
+        strcpy(out->profile_text, given);
+    out->wanted.profile = out->profile_text;
+    return profile_name_valid(out->profile_text);
+}
+
 static int read_values(struct request *out, const json_t *values, struct error *err)
 {
     static const struct {
@@ -153,6 +166,7 @@ static int read_values(struct request *out, const json_t *values, struct error *
         {"tc", read_classes,
          "a list of traffic classes with colons between them, such as low_latency:best_effort"},
         {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
+        {"profile", read_profile, "the name of a profile of the site: a-z, 0-9 and _"},
     };
     size_t understood = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -165,7 +179,8 @@ static int read_values(struct request *out, const json_t *values, struct error *
     if (understood == json_object_size(values))
         return 0;
     return error_set(err, ERROR_INVALID,
-                     "-o mcast.… knows vnis, shared, hwcoll, tc and single-node, and nothing else");
+                     "-o mcast.… knows vnis, shared, hwcoll, tc, single-node and profile, and "
+                     "nothing else");
 }
 
 static int read_option(struct request *out, const json_t *option, struct error *err)
@@ -183,7 +198,8 @@ static int read_option(struct request *out, const json_t *option, struct error *
         return 0;
     return error_set(err, ERROR_INVALID,
                      "-o mcast is on or off; wishes are -o mcast.vnis=N, mcast.shared=NAMES, "
-                     "mcast.hwcoll=WORD, mcast.tc=CLASSES and mcast.single-node=on|off");
+                     "mcast.hwcoll=WORD, mcast.tc=CLASSES, mcast.single-node=on|off and "
+                     "mcast.profile=NAME");
 }
 
 int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err)

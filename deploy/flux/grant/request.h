@@ -12,10 +12,12 @@
  *   -o mcast.hwcoll=auto|on|off|required
  *   -o mcast.tc=low_latency:best_effort  commas will do, too
  *   -o mcast.single-node=on|off          of a job on one node only: a VNI, or none; else the site's
+ *   -o mcast.profile=NAME                what none of these says is as the site's profile has it
  */
 
 #include "client/mcast.h"
 #include "base/error.h"
+#include "base/names.h"
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -32,6 +34,7 @@ enum {
 struct request {
     struct mcast_request wanted; /* all but cluster, job and uid; valid as long as this is */
     bool off;                    /* -o mcast=off: the rest says nothing */
+    char profile_text[PROFILE_NAME_MAX + 1];
     char classes_text[REQUEST_CLASSES_SIZE];
     const char *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL */
     char shared_text[REQUEST_SHARED_SIZE];

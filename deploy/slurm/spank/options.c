@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/options.h"
 
+#include "base/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5, NAMES_MAX = 3, NAME_MAX_LENGTH = 32 };
 
 static const char grammar[] =
-    "vnis=N, vni=K, shared=A:B, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
+    "vnis=N, vni=K, shared=A:B, hwcoll=on|off|required, tc=A:B, single-node=on|off, profile=NAME, "
+    "res_les=N";
 
 /* ---- one word: NAME=VALUE ---- */
 
@@ -24,6 +27,7 @@ struct kind {
     bool of_step;              /* steps of one job can differ in it */
     bool list;                 /* several values, with colons between them */
     bool names;                /* they are names of shared VNIs, which the broker knows */
+    bool free;                 /* a name of the site's choice: the broker knows which there are */
     const char *allowed;
 };
 
@@ -40,6 +44,7 @@ static const struct kind kinds[] = {
      .allowed =
          "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
     {"single-node", switches, .allowed = "on or off"},
+    {"profile", NULL, .free = true, .allowed = "the name of a profile of the site: a-z, 0-9 and _"},
 };
 static const struct kind limit = {"def_les", .allowed = "a number from 0 to 65535"};
 
@@ -87,6 +92,11 @@ static int find_names(const char *value)
 static int find_value(const struct kind *kind, const char *value)
 {
     const size_t length = strcspn(value, kind->list ? ":" : "");
+    if (kind->free) /* as base/names.h has it, whose code is not linked here */
+        return length > 0 && length <= PROFILE_NAME_MAX &&
+                       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_") == length
+                   ? 0
+                   : -1;
     if (kind->names)
         return find_names(value);
     if (!kind->values)

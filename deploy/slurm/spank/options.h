@@ -9,6 +9,7 @@
  *   tc=A:B                         best_effort, low_latency, bulk_data, dedicated_access
  *   vni=K                          of a step: the K-th of the job's VNIs alone, 1 to 4
  *   single-node=on|off             VNIs although, or not if, the job has one node only
+ *   profile=NAME                   what none of these says is as the site's profile has it
  *   def_R=N, res_R=N, max_R=N      of txqs, tgqs, eqs, cts, tles, ptes, les, acs: for
  *                                  `mcast-node prolog --limits`
  *

@@ -144,7 +144,8 @@ static void manager__rules_its_cluster_only(void **state)
     assert_int_equal(listed(site, "/v1/jobs"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=elcap"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1); /* again as owner */
-    assert_int_equal(streamed(site), 4); /* three reserves and a release of elcap */
+    assert_int_equal(streamed(site),
+                     5); /* three reserves and a release of elcap, and one as owner */
 }
 
 static void manager__of_two_clusters_sees_both(void **state)
@@ -156,6 +157,65 @@ static void manager__of_two_clusters_sees_both(void **state)
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 2);
     assert_int_equal(streamed(site), 4);
     assert_int_equal(site_call(site, "DELETE", TUO "other", NULL, NULL), 202);
+}
+
+/* P5: an owner's stream has the events of his own jobs, whatever he asks for and whatever becomes
+ * of others' meanwhile. */
+static void owner__follows_own_jobs_only(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    static const char *const asked[] = {"/v1/events?follow=0&job=mine",
+                                        "/v1/events?follow=0&cluster=elcap&job=mine",
+                                        "/v1/events?follow=0&cluster=elcap&job=other",
+                                        "/v1/events?follow=0&job=mine&kind=lost,link-down,alarm"};
+    static const size_t events[] = {2, 1, 0, 0};
+    struct answer answer;
+    site_restart(site, &options);
+    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "GET", "/v1/events?cluster=elcap", NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        size_t count = 0;
+        assert_int_equal(site_call(site, "GET", asked[i], NULL, &answer), 200);
+        for (const char *at = answer.body; (at = strstr(at, "\nevent: ")); at++)
+            count++;
+        assert_int_equal(count, events[i]);
+        assert_null(strstr(answer.body, "other"));
+        answer_release(&answer);
+    }
+}
+
+/* When the right is taken away, what follows ends: it does not go on as an owner's. */
+static void stream__of_a_role_ends_with_it(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    struct line *line = site_line(site);
+    assert_int_equal(line_request(line, "GET", "/v1/events", NULL, NULL), 0);
+    assert_true(line_await(line, "\"job\":\"other\""));
+    assert_true(site_reload(site, &options));
+    assert_true(line_await(line, "\r\n0\r\n\r\n"));
+    line_close(line);
+}
+
+/* P3: for whoever is proved to be anybody; they are the site's configuration. */
+static void options__are_for_every_user(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    struct answer answer;
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/v1/options?cluster=tuo", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "cluster"), "tuo");
+    assert_null(strstr(answer.body, "other"));
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/options", NULL, 422, "missing-field", "cluster");
+    site_refused(site, "GET", "/v1/options?cluster=typo", NULL, 404, "no-such-cluster", "cluster");
+    options = as_manager_of(me, OTHER_UID);
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/v1/options", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "cluster"), "elcap");
+    answer_release(&answer);
 }
 
 static void owner__reads_own_jobs_only(void **state)
@@ -173,7 +233,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
     assert_forbidden(site, "PUT", ELCAP "new", ONE_NODE);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}");
-    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "GET", "/v1/doctor", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
     assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
     assert_forbidden(site, "POST", "/v1/step-down", NULL);
@@ -325,9 +385,10 @@ static void share__events_are_for_whom_it_concerns(void **state)
 static void tcp__proves_nobody(void **state)
 {
     struct site *site = *state;
-    static const char *const closed[] = {"/v1/jobs",   "/v1/status",     "/v1/events",
-                                         ELCAP "mine", ELCAP "mine/env", "/metrics",
-                                         "/v1/vnis",   "/v1/vnis/mine"};
+    static const char *const closed[] = {
+        "/v1/jobs",     "/v1/status",     "/v1/events", "/v1/options?cluster=elcap",
+        ELCAP "mine",   ELCAP "mine/env", "/metrics",   "/v1/vnis",
+        "/v1/vnis/mine"};
     static const char *const open[] = {"/healthz", "/readyz", "/openapi.json"};
     struct answer answer;
     struct line *line = site_tcp(site);
@@ -359,6 +420,9 @@ int main(void)
         ON_SITE(manager__rules_its_cluster_only),
         ON_SITE(manager__of_two_clusters_sees_both),
         ON_SITE(owner__reads_own_jobs_only),
+        ON_SITE(owner__follows_own_jobs_only),
+        ON_SITE(stream__of_a_role_ends_with_it),
+        ON_SITE(options__are_for_every_user),
         ON_SITE(metrics__are_for_roles_and_who_is_named),
         ON_SITE(share__shows_itself_to_whom_it_concerns),
         ON_SITE(share__is_made_and_removed_by_whom_it_is_up_to),

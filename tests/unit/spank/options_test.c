@@ -36,6 +36,7 @@ static void options__words(void **state)
     takes("shared=daos", OPTIONS_HWCOLL_UNSAID, true);
     takes("vnis=1,shared=daos:a.b-1:c_d", OPTIONS_HWCOLL_UNSAID, true);
     takes("single-node=off", OPTIONS_HWCOLL_UNSAID, true);
+    takes("profile=large_2,hwcoll=on", OPTIONS_HWCOLL_ON, true);
     takes("res_txqs=64,max_les=65535,def_tles=0", OPTIONS_HWCOLL_UNSAID, true);
 }
 
@@ -60,6 +61,10 @@ static void options__wrong_values(void **state)
     refuses("tc=best_effor", "best_effort, low_latency");
     refuses("tc=", "best_effort, low_latency");
     refuses("single-node=1", "on or off");
+    refuses("profile=", "the name of a profile");
+    refuses("profile=a-b", "the name of a profile");
+    refuses("profile=a:b", "the name of a profile");
+    refuses("profile=a_name_of_33_bytes_012345678901234", "the name of a profile");
     refuses("res_les=65536", "0 to 65535");
     refuses("res_les=", "0 to 65535");
     refuses("res_les=1a", "0 to 65535");

@@ -51,7 +51,10 @@ static struct record holder(uint64_t number, const char *job)
     "sum 3.1 nid[000002-000128] destroyed\n"                                                       \
     "cleanup 7 1 and below\n"                                                                      \
     "event 3 of 7\n"                                                                               \
-    "event 4 of 9\n"
+    "event 4 of 9\n"                                                                               \
+    "NICs of nid000001 cxi0,1,200000,1,,\n"                                                        \
+    "NICs of nid000002 \n"                                                                         \
+    "traffic 4 of elcap-f2, 2 nodes\n"
 
 static const char everything[] = BEFORE_KEYS BEHIND_KEYS;
 
@@ -74,6 +77,11 @@ static void fill(struct store *store)
            {.kind = RECORD_SUM,
             .u.sum = {.number = 3, .nodes = "nid[000002-000128]", .sum = 1, .state = 2}},
            {.kind = RECORD_CLEANUP, .u.cleanup = {.number = 7, .step = "1", .below = 1}},
+           {.kind = RECORD_NODE_NICS, .u.nics = {"nid000002", "", 7, 0}},
+           {.kind = RECORD_TRAFFIC,
+            .u.traffic = {.seq = 4, .number = 2, .told = 2, .cluster = "elcap", .job = "f2"}},
+           {.kind = RECORD_NODE_NICS,
+            .u.nics = {"nid000001", "cxi0,1,200000,1,,", 1790000000000, 1700000000000}},
            event(1, 3), event(2, 7), event(3, 7), event(4, 9), prune(2), gone(9));
 }
 

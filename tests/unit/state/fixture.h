@@ -261,6 +261,13 @@ static inline int write_line(void *arg, const struct record *record)
         fprintf(out, "sum %ju.%u %s %s\n", (uintmax_t)record->u.sum.number, record->u.sum.sum,
                 record->u.sum.nodes, node_state_word(record->u.sum.state));
         return 0;
+    case RECORD_TRAFFIC:
+        fprintf(out, "traffic %ju of %s-%s, %u nodes\n", (uintmax_t)record->u.traffic.seq,
+                record->u.traffic.cluster, record->u.traffic.job, record->u.traffic.told);
+        return 0;
+    case RECORD_NODE_NICS:
+        fprintf(out, "NICs of %s %s\n", record->u.nics.node, record->u.nics.nics);
+        return 0;
     case RECORD_CLEANUP:
         fprintf(out, "cleanup %ju %s%s\n", (uintmax_t)record->u.cleanup.number,
                 record->u.cleanup.step, record->u.cleanup.below ? " and below" : "");
@@ -268,6 +275,7 @@ static inline int write_line(void *arg, const struct record *record)
     case RECORD_GONE:
     case RECORD_PRUNE:
     case RECORD_CLEANED:
+    case RECORD_TRAFFIC_GONE:
     case RECORD_SHARED_GONE:
         break;
     }

@@ -14,7 +14,7 @@ static void store__starts_empty(void **state)
     assert_ledger(fixture->store, "counters 0 0\n");
 }
 
-enum { STRINGS = 6 };
+enum { STRINGS = 7 };
 
 struct copy {
     struct record record;
@@ -29,7 +29,8 @@ static int copy_reservation(void *arg, const struct record *record)
     copy->record = *record;
     const struct reservation_record *r = &record->u.reservation;
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
@@ -74,7 +75,8 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->cpus_per_task, r->cpus_per_task);
     assert_int_equal(got->pkey, r->pkey);
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
@@ -91,6 +93,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .token = secret_of("a.b-c_d"),
                                   .key = secret_of("0123456789abcdef0123456789abcdef"),
                                   .reason = "it's \"quoted\", \xc3\xa4nd \n more",
+                                  .profile = "large_jobs",
                                   .uid = UINT32_MAX,
                                   .node_count = 11136,
                                   .cores_per_node = 96,
@@ -611,6 +614,73 @@ static void store__keeps_sums_of_nodes(void **state)
     free(text);
 }
 
+/* P2: what a node has told of its NICs comes back, by name, also that it has none. */
+static void store__keeps_nics_of_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record nics = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n2",
+                                     .nics = "cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,",
+                                     .order = 1790000000000,
+                                     .changed_ms = 1700000000000}},
+                  none = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n1", .nics = "", .order = 1}};
+    COMMIT(fixture->store, nics, event(1, 0), none);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,\n");
+    nics.u.nics.nics = "cxi0,4608,200000,0,A1,1.5";
+    COMMIT(fixture->store, nics);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
+}
+
+/* P6: what jobs that are over have counted comes back in every field, until it is dropped. */
+static int take_traffic(void *arg, const struct record *record)
+{
+    struct traffic_record *out = arg;
+    if (record->kind != RECORD_TRAFFIC)
+        return 0;
+    assert_string_equal(record->u.traffic.slowest, "n1/cxi0");
+    assert_null(record->u.traffic.congested);
+    *out = record->u.traffic;
+    return 0;
+}
+
+static void store__keeps_traffic(void **state)
+{
+    struct fixture *fixture = *state;
+    struct traffic_record out = {0}, in = {.seq = 7,
+                                           .number = 3,
+                                           .ended_ms = 1790000000000,
+                                           .amounts = {1, 2, 3, 4, INT64_MAX},
+                                           .slowest_octets = 5,
+                                           .congested_paused = 6,
+                                           .uid = 5588,
+                                           .node_count = 8,
+                                           .told = 9,
+                                           .shared = 10,
+                                           .unclear = 11,
+                                           .seconds = 12,
+                                           .lacking = 16,
+                                           .cluster = "elcap",
+                                           .job = "f3",
+                                           .slowest = "n1/cxi0"};
+    struct traffic_record later = in;
+    later.seq = 8;
+    COMMIT(fixture->store, {.kind = RECORD_TRAFFIC, .u.traffic = in},
+           {.kind = RECORD_TRAFFIC, .u.traffic = later},
+           {.kind = RECORD_TRAFFIC_GONE, .u.traffic_gone = 8});
+    fixture_reopen(fixture);
+    struct error err = {0};
+    assert_int_equal(load_all(fixture->store, take_traffic, &out, &err), 0);
+    out.cluster = in.cluster;
+    out.job = in.job;
+    out.slowest = in.slowest;
+    assert_memory_equal(&out, &in, sizeof in);
+}
+
 static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
 {
     return (struct record){
@@ -642,6 +712,7 @@ UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field
           EACH(reservation__is_replaced_by_number), EACH(gone__deletes_the_reservation),
           EACH(batch__is_applied_in_order), EACH(store__keeps_node_reports),
           EACH(store__keeps_sums_of_nodes), EACH(store__keeps_cleanups),
+          EACH(store__keeps_nics_of_nodes), EACH(store__keeps_traffic),
           EACH(prune__deletes_events_up_to_and_with_its_seq), EACH(counters__outlive_the_rows),
           EACH(counters__know_a_number_that_came_and_went_in_one_batch), EACH(founded__stays),
           EACH(batch__copies_what_it_is_given), EACH(batch__counts_its_records),

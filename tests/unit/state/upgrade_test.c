@@ -156,13 +156,15 @@ static void ledger_1__is_what_that_version_made(void **state)
 }
 
 /* 11 → 10, but for facts. */
-#define WITHOUT_SHARED                                                                             \
+#define WITHOUT_FABRIC                                                                             \
+    "ALTER TABLE reservation DROP COLUMN profile;"                                                 \
+    "DROP TABLE node_nics; DROP TABLE traffic;"                                                    \
     "DROP TABLE shared_vni; DROP TABLE partitions;"                                                \
     "ALTER TABLE reservation DROP COLUMN shared_count;"
 
 /* 11 → 9. */
 #define WITHOUT_HOLDINGS                                                                           \
-    WITHOUT_SHARED                                                                                 \
+    WITHOUT_FABRIC                                                                                 \
     "ALTER TABLE event DROP COLUMN node_count;"                                                    \
     "ALTER TABLE event DROP COLUMN addresses;"                                                     \
     "ALTER TABLE event DROP COLUMN vni0;"                                                          \
@@ -309,7 +311,7 @@ static void ledger_10__shares_nothing(void **state)
     COMMIT(fixture->store, facts, reservation(1, "f1"));
     store_close(fixture->store);
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
-    execute(db, WITHOUT_SHARED "ALTER TABLE facts DROP COLUMN shared; PRAGMA user_version=10");
+    execute(db, WITHOUT_FABRIC "ALTER TABLE facts DROP COLUMN shared; PRAGMA user_version=10");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture_open(fixture);
     assert_int_equal(store_load(fixture->store, check_shared, &seen, NULL), 0);

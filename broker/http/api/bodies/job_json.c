@@ -149,6 +149,8 @@ static void write_members(struct writer *writer, const struct core *core,
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
     write_layout(writer, core, reservation);
+    if (reservation->profiled)
+        writer_string(writer, "profile", reservation_profile(reservation));
     if (reservation->origin != ORIGIN_JOB)
         writer_string(writer, "origin", reservation_origin_word(reservation->origin));
     /* Those of a reserve that may yet be refused are not shown (F4). */
