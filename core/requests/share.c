@@ -162,11 +162,13 @@ void core_unshare(struct core *core, const struct core_event *event)
         return;
     }
     if (one->active > 0 && !event->u.unshare.when_unused) {
-        answer_shared(core, event->ticket, ANSWER_IN_USE, NULL, NULL,
-                      core_text(core,
-                                "%s is in use by %u job%s: remove it when they have ended, or have "
-                                "it removed then (when=unused), so that it takes no new ones",
-                                one->record.name, one->active, one->active == 1 ? "" : "s"));
+        answer_shared(
+            core, event->ticket, ANSWER_IN_USE, NULL, NULL,
+            core_text(core,
+                      "%s is in use by %u job%s: remove it when they have ended, or have "
+                      "it removed then, so that it takes no new ones (mcastctl vni remove "
+                      "--when-unused; when=unused)",
+                      one->record.name, one->active, one->active == 1 ? "" : "s"));
         return;
     }
     struct shared_vni_record rec = one->record;
