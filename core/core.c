@@ -247,6 +247,7 @@ static void apply_configuration(struct core *core, const struct core_event *even
     bool moved = link_configure(core, config);
     bool hold = core->config.vni_hold_ms != config->vni_hold_ms ||
                 core->config.omnipath.pkey_hold_ms != config->omnipath.pkey_hold_ms;
+    core->foreign.other |= strcmp(core->config.vni_partition, config->vni_partition) != 0;
     bool relist = core->config.relist_ms != config->relist_ms;
     core->config = *config;
     if (relist && core->link.state == LINK_UP)

@@ -427,8 +427,8 @@ struct core_partition {
     uint32_t vnis, pooled; /* how many it has, and of these in [vni] pool */
 };
 bool core_partition(const struct core *core, size_t index, struct core_partition *out);
-/* Whether an answer was doubted, or lacked what an earlier one had: another one is wanted when
- * config.stray_grace_ms is over. */
+/* Whether an answer was doubted, or lacked what an earlier one had, or config.vni_partition has
+ * changed since: another one is wanted when config.stray_grace_ms is over. */
 bool core_partitions_open(const struct core *core);
 /* The first job, of the oldest few thousand reservations, that has a VNI of another partition;
  * NULL: none. */
