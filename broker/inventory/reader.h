@@ -48,10 +48,12 @@ struct asked {
 
 enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP, WORK_DROP };
 
-/* What is to be freed. The thread has allocated most of it: where the loop frees that, it gives
- * megabytes back to the kernel, which takes milliseconds (G11). */
+/* What is to be freed. The thread has allocated most of it: where the loop frees a part of that,
+ * the allocator may give megabytes of the thread's back to the kernel, which takes milliseconds
+ * (G11).
+ */
 struct garbage {
-    struct documents documents;
+    struct documents replaced, unused; /* by what was adopted; in a round that was given up */
     struct fabricmap *map;
     char **bare;
     size_t bare_count;
