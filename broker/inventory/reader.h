@@ -13,7 +13,7 @@ enum {
     TICK_MS = 500,
     PARALLEL = 4,      /* requests at once */
     BATCH = 64,        /* documents that are decoded in one go */
-    PAGE_LINKS = 500,  /* asked for in one page */
+    PAGE_LINKS = 200,  /* asked for in one page */
     PAGES_MAX = 16384, /* of one list */
     READ_BYTES_MAX = 1 << 28,
     READ_MS_MAX = 15 * 60 * 1000,
