@@ -30,6 +30,45 @@ void idset_remove(struct idset *set, uint16_t id)
     set->count--;
 }
 
+/* What is left of a word, by the same word of another set. */
+static void change_words(struct idset *set, const struct idset *other, char how)
+{
+    set->count = 0;
+    for (size_t i = 0; i < IDSET_WORDS; i++) {
+        const uint64_t its = other->words[i];
+        set->words[i] =
+            how == '+' ? set->words[i] | its : set->words[i] & (how == '-' ? ~its : its);
+        set->count += (uint32_t)__builtin_popcountll(set->words[i]);
+    }
+}
+
+void idset_add_all(struct idset *set, const struct idset *other)
+{
+    change_words(set, other, '+');
+}
+
+void idset_remove_all(struct idset *set, const struct idset *other)
+{
+    change_words(set, other, '-');
+}
+
+void idset_keep_only(struct idset *set, const struct idset *other)
+{
+    change_words(set, other, '&');
+}
+
+bool idset_equal(const struct idset *a, const struct idset *b)
+{
+    return memcmp(a->words, b->words, sizeof a->words) == 0;
+}
+
+uint32_t idset_common(const struct idset *a, const struct idset *b)
+{
+    struct idset both = *a;
+    idset_keep_only(&both, b);
+    return both.count;
+}
+
 static int next_without_wrapping(const struct idset *set, uint32_t from)
 {
     for (uint32_t word = from / 64; word < IDSET_WORDS; word++) {

@@ -30,5 +30,13 @@ bool idset_has(const struct idset *set, uint16_t id);
 void idset_add(struct idset *set, uint16_t id);
 void idset_remove(struct idset *set, uint16_t id);
 
+/* The ids of another set: all of them come, go, or are all that stays. */
+void idset_add_all(struct idset *set, const struct idset *other);
+void idset_remove_all(struct idset *set, const struct idset *other);
+void idset_keep_only(struct idset *set, const struct idset *other);
+bool idset_equal(const struct idset *a, const struct idset *b);
+/* How many are in both. */
+uint32_t idset_common(const struct idset *a, const struct idset *b);
+
 /* The smallest id ≥ from, wrapping to the smallest of all; -1 when empty. */
 int idset_next(const struct idset *set, uint32_t from);

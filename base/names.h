@@ -11,6 +11,7 @@
 
 enum {
     CLUSTER_NAME_MAX = 32, /* bytes, without the NUL */
+    PROFILE_NAME_MAX = CLUSTER_NAME_MAX,
     JOB_ID_MAX = 128,
     FM_NAME_MAX = CLUSTER_NAME_MAX + 1 + JOB_ID_MAX,
     STEP_ID_MAX = 512,
@@ -25,6 +26,12 @@ bool job_char(char c);
 /* [a-z0-9_]{1,32}: without '-', so that "<cluster>-<job>" splits in one way only and no cluster's
  * names can be taken for another's (B4). */
 bool cluster_name_valid(const char *name);
+
+/* As a cluster's: it is a word in a resource manager's options. */
+static inline bool profile_name_valid(const char *name)
+{
+    return cluster_name_valid(name);
+}
 
 /* 1–128 of [A-Za-z0-9._:@+-], but neither "." nor "..". */
 bool job_id_valid(const char *job);

@@ -3,26 +3,23 @@
 
 #include "broker/engine.h"
 #include "broker/http/http.h"
+#include "broker/http/listen/kept.h"
 #include "broker/keyring.h"
 #include "broker/leadership.h"
 #include "broker/service/heartbeat.h"
 #include "broker/log/log.h"
 #include "broker/service/notify.h"
+#include "broker/service/process.h"
 #include "broker/reload.h"
 #include "broker/config/change.h"
 #include "broker/config/settings.h"
 #include "tokens/keybytes.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 #include <time.h>
 #include <unistd.h>
@@ -31,10 +28,6 @@
 enum {
     SIGNALS = 3,
     AGAIN_MS = 1000, /* the same SIGTERM can come twice, from a shell that means a whole group */
-    THREADS = HTTP_THREADS + 2, /* the loop's workers: a reload must not wait for name servers, nor
-                                   for the inventory */
-    MAPPED_BYTES = 2 * 1024 * 1024, /* a block of this size or more is large */
-    SPARE_BYTES = 4 * 1024 * 1024,  /* of the heap's end, kept for the next burst */
 };
 
 struct broker {
@@ -47,6 +40,7 @@ struct broker {
     struct engine *engine;
     struct http *http;
     struct notify notify;
+    struct kept kept;
     struct heartbeat heartbeat;
     uv_signal_t signals[SIGNALS];
     bool running; /* the heartbeat is in the loop */
@@ -99,18 +93,34 @@ static void on_engine_stopped(void *arg)
         on_http_closed(broker);
 }
 
-static void stop_broker(struct broker *broker)
+static void stop_parts(void *arg)
 {
-    broker->stopping = true;
-    broker->reload.stopped = true;
-    (void)notify_send(&broker->notify, true,
-                      "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
+    struct broker *broker = arg;
     if (broker->http)
         http_quiesce(broker->http);
     if (broker->engine)
         engine_stop(broker->engine, on_engine_stopped, broker);
     else
         on_engine_stopped(broker);
+}
+
+/* The next start goes on with the listening sockets, if it comes soon: then nobody is refused, and
+ * who was accepted before is served here. */
+static bool keeps_sockets(const struct broker *broker)
+{
+    return broker->notify.fd >= 0 && !broker->leadership;
+}
+
+static void stop_broker(struct broker *broker)
+{
+    broker->stopping = true;
+    broker->reload.stopped = true;
+    (void)notify_send(&broker->notify, true,
+                      "STOPPING=1\nSTATUS=Stopping: answering what was accepted.");
+    if (broker->running && keeps_sockets(broker))
+        http_drain(broker->http, stop_parts, broker);
+    else
+        stop_parts(broker);
 }
 
 /* ---- among several brokers (B7) ---- */
@@ -267,64 +277,6 @@ static int start_signals(struct broker *broker, struct error *err)
 
 /* ---- starting ---- */
 
-/* While a process with threads gets a longer table of open files, the kernel lets it wait for a
- * grace period of RCU, 10 to 20 ms each time. So it gets all that it will need now, before there
- * are threads (G11). */
-static void lengthen_files_table(rlim_t files)
-{
-    int any = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int last = any < 0 ? -1 : fcntl(any, F_DUPFD_CLOEXEC, (int)files - 1);
-    if (any >= 0)
-        (void)close(any);
-    if (last >= 0)
-        (void)close(last);
-}
-
-/* As many as are needed, or allowed. */
-static rlim_t raise_files_limit(const struct config *config)
-{
-    struct rlimit files;
-    if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-        return 0;
-    const rlim_t needed = http_descriptors(config->connections_max),
-                 wanted = http_descriptors_wanted(config->connections_max);
-    files.rlim_cur = files.rlim_max;
-    (void)setrlimit(RLIMIT_NOFILE, &files);
-    if (files.rlim_cur < needed)
-        log_line(LOG_WARNING,
-                 "only %ju open files are allowed, connections_max = %u needs %ju: raise "
-                 "LimitNOFILE",
-                 (uintmax_t)files.rlim_cur, config->connections_max, (uintmax_t)needed);
-    return files.rlim_cur < wanted ? files.rlim_cur : wanted;
-}
-
-/* Large blocks are mapped each by itself: realloc moves the page tables of one and copies nothing
- * (G11). Left alone, glibc comes to keep ever larger ones in its heap once such a block was freed;
- * and told this, it would give back each 128 KiB at the heap's end. */
-static void map_large_blocks(void)
-{
-    (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-    (void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
-}
-
-static void prepare_process(const struct config *config)
-{
-    char threads[12];
-    (void)snprintf(threads, sizeof threads, "%d", THREADS);
-    (void)setenv("UV_THREADPOOL_SIZE", threads, 1); /* read when the first is needed */
-    map_large_blocks();
-    umask(077);
-    (void)signal(SIGPIPE, SIG_IGN);
-    (void)signal(SIGCHLD, SIG_DFL); /* ignored, how a command has ended could not be learned */
-    /* A limit on the size of files is a full disk, which is survived, not an end. */
-    (void)signal(SIGXFSZ, SIG_IGN);
-    /* Memory holds the session tokens of every job, and copies of them in the buffers of libraries
-     * that no madvise reaches: so no core dump at all (not even one that a pipe takes, which a
-     * limit of 0 does not stop), and no other process of this user looks in. Root still can. */
-    (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    lengthen_files_table(raise_files_limit(config));
-}
-
 static int create_bearers(struct broker *broker, struct error *err)
 {
     const struct config *config = broker->reload.config;
@@ -382,8 +334,13 @@ static int start_http(struct broker *broker, struct error *err)
                                          .bearers = broker->bearers,
                                          .keyring = broker->keyring,
                                          .config = broker->reload.config,
+                                         .kept = keeps_sockets(broker) ? &broker->kept : NULL,
                                          .step_down = broker->leadership ? step_down : NULL,
                                          .step_down_arg = broker};
+    if (!options.kept) { /* of several brokers, one that is away must refuse */
+        kept_drop(&broker->kept, "listen", "");
+        kept_drop(&broker->kept, "front", "");
+    }
     broker->http = http_create(&options, err);
     return broker->http ? 0 : err->code;
 }
@@ -477,9 +434,10 @@ int broker_run(struct config *config, const char *path, int log_level)
     struct error err = {0};
     reload_init(&broker.reload, config, path, log_level);
     log_set_level(config->core.trace_level);
-    prepare_process(config);
+    process_prepare(config);
     if (notify_init(&broker.notify, &err) < 0)
         log_line(LOG_WARNING, "the service manager gets no notifications: %s", err.text);
+    kept_receive(&broker.kept, &broker.notify);
     if (uv_loop_init(&broker.loop) < 0) {
         log_line(LOG_ERR, "cannot make an event loop: %s", strerror(errno));
         broker.status = EXIT_FAILURE;

@@ -146,9 +146,11 @@ static int read_options(struct call *call, const struct command *const commands[
     return -1;
 }
 
-static int ask_for_cluster(struct call *call)
+int command_cluster(struct call *call)
 {
     char *answer = NULL;
+    if (call->cluster)
+        return 0;
     const int rc = mcast_whoami(call->handle, &answer, &call->error);
     if (rc < 0)
         return rc;
@@ -170,8 +172,8 @@ static int run_command(struct call *call)
         rc = command_job(call);
     if (rc == 0 && call->command->broker == COMMAND_CONNECTED)
         rc = command_open(call);
-    if (rc == 0 && kind == COMMAND_KNOWN_JOB && !call->cluster)
-        rc = ask_for_cluster(call);
+    if (rc == 0 && kind == COMMAND_KNOWN_JOB)
+        rc = command_cluster(call);
     if (rc == 0)
         rc = call->command->run(call);
     mcast_close(call->handle);

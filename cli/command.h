@@ -41,7 +41,8 @@ struct command {
 extern const struct command command_reserve, command_launch, command_nodes_clean, command_release,
     command_show, command_list, command_env, command_sync, command_fence, command_events,
     command_status, command_doctor, command_token, command_cleanup, command_check,
-    command_accept_loss, command_claim, command_step_down, command_nodes, command_topology;
+    command_accept_loss, command_claim, command_step_down, command_options, command_self,
+    command_traffic, command_vni, command_nodes, command_topology;
 
 /* One command line. Options that were not given are NULL; those without a value are "". */
 struct call {
@@ -75,6 +76,10 @@ __attribute__((format(printf, 2, 3))) int command_misused(struct call *call, con
 /* That there are no arguments; exactly one job, and a cluster. */
 int command_no_arguments(struct call *call);
 int command_job(struct call *call);
+
+/* The cluster, if it is not named: that of the broker, if it serves one alone. After command_open;
+ * 0, or a negative code. */
+int command_cluster(struct call *call);
 
 /* A step in its plain form, into call->step; "" when the option was not given. */
 int command_step(struct call *call, size_t option);

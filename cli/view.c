@@ -91,6 +91,16 @@ static void add_nodes(struct table *table, const struct mcast_reservation *reser
         table_pair(table, "Partition key", "%s", reservation->partition_key);
 }
 
+static void add_shared(struct table *table, const char *const *names)
+{
+    char text[128] = "";
+    size_t used = 0;
+    for (; *names && used < sizeof text; names++)
+        used +=
+            (size_t)snprintf(text + used, sizeof text - used, "%s%s", used > 0 ? "," : "", *names);
+    table_pair(table, "Shared VNIs", "%s", text);
+}
+
 static void add_classes(struct table *table, const char *const *words)
 {
     char text[256] = "-";
@@ -163,11 +173,15 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     table_pair(table, "State", "%s", reservation->state);
     if (reservation->origin)
         add_origin(table, reservation->origin);
+    if (reservation->profile)
+        table_pair(table, "Profile", "%s", reservation->profile);
     view_uid(reservation, text, sizeof text);
     table_pair(table, "Owner (uid)", "%s", text);
     add_nodes(table, reservation);
     view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_pair(table, "VNIs", "%s", text);
+    if (reservation->shared_vnis[0])
+        add_shared(table, reservation->shared_vnis);
     add_classes(table, reservation->traffic_classes);
     add_hwcoll(table, reservation);
     add_trees(table, reservation);

@@ -198,12 +198,15 @@ struct mcast_request {
                                            NULL: without */
     const char *interconnect; /* "slingshot", "omnipath", "none"; NULL: as the cluster's */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not given */
+    const char *profile;            /* of the site's: counts for what is not given above; or NULL */
+    const char *const *shared_vnis; /* names of shared VNIs that the job is to have beside its own,
+                                       at most 3 and 4 VNIs in all, ended by NULL; NULL: none */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
         sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0                                                                             \
+            NULL, 0, 0, NULL, NULL                                                                 \
     }
 
 struct mcast_variable {
@@ -229,7 +232,7 @@ struct mcast_reservation {
     uint32_t node_count;
     uint32_t cores_per_node;            /* 0: not told */
     const char *nodes;                  /* or NULL */
-    const uint16_t *vnis;               /* vni_count of them */
+    const uint16_t *vnis;               /* vni_count of them: its own, then shared ones */
     size_t vni_count;                   /* 0–4 */
     const char *const *traffic_classes; /* words, ended by NULL */
     const char *created;                /* RFC 3339, with milliseconds */
@@ -277,6 +280,9 @@ struct mcast_reservation {
                                              than a few; NULL: see hwcoll_trees_known */
     const char *origin; /* "plugin": Slurm's own plugin made it; "found", "claimed": it was found at
                            the fabric manager; NULL: a resource manager or its hooks */
+    const char *profile;            /* that it was reserved with, or NULL */
+    const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
+                                       they are not told: in lists, and to nodes */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -370,6 +376,12 @@ MCAST_API bool mcast_env_cacert_usable(const char *value);
 MCAST_API int mcast_env_inherit(const char *const *environment, const char *step,
                                 mcast_variable_fn *each, void *data, struct mcast_error *error);
 
+/* What a job's nodes have counted on their NICs, as JSON text, the caller's to free(): GET
+ * /v1/clusters/{cluster}/jobs/{job}/traffic; with cluster and job NULL that of the handle's token.
+ * MCAST_NOT_FOUND: there is no such job, or not any more, or it is not the caller's. */
+MCAST_API int mcast_job_traffic(struct mcast *handle, const char *cluster, const char *job,
+                                char **json, struct mcast_error *error);
+
 struct mcast_filter {
     size_t size;
     const char *cluster; /* NULL: of every cluster */
@@ -401,6 +413,26 @@ struct mcast_service {
     uint32_t id;        /* from 1 */
 };
 
+/* What the NICs of a node have counted between a job's prolog and its epilog. */
+struct mcast_node_traffic {
+    size_t size;
+    uint64_t tx_octets, rx_octets, tx_packets, rx_packets; /* UINT64_MAX: it cannot count that */
+    uint64_t paused;     /* cycles of the NICs' clocks; likewise */
+    uint32_t seconds;    /* between them */
+    uint32_t unclear;    /* NICs that are not in it: a counter went back; at most 16 */
+    bool shared;         /* another job was there, too */
+    const char *slowest; /* its NIC with the fewest octets, or NULL */
+    uint64_t slowest_octets;
+    const char *congested; /* that was paused longest, or NULL */
+    uint64_t congested_paused;
+};
+
+#define MCAST_NODE_TRAFFIC_INIT                                                                    \
+    {                                                                                              \
+        sizeof(struct mcast_node_traffic), UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,         \
+            UINT64_MAX, 0, 0, false, NULL, 0, NULL, 0                                              \
+    }
+
 struct mcast_node_report {
     size_t size;
     const char *cluster;
@@ -415,11 +447,12 @@ struct mcast_node_report {
     const uint16_t *vnis; /* vni_count of them, at most 4, for a broker that has lost the
                              reservation; or NULL */
     size_t vni_count;
+    const struct mcast_node_traffic *traffic; /* of "destroyed" or "lingering"; or NULL */
 };
 
 #define MCAST_NODE_REPORT_INIT                                                                     \
     {                                                                                              \
-        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0           \
+        sizeof(struct mcast_node_report), NULL, NULL, NULL, NULL, 0, NULL, 0, 0, NULL, 0, NULL     \
     }
 
 /* Which services a job has on a node. The VNIs of a released job stay quarantined until each of its
@@ -454,6 +487,19 @@ MCAST_API int mcast_report_boot_time(struct mcast *handle, const char *node, uin
                                      int64_t uptime_s, int64_t booted_s, uint64_t *reservations,
                                      struct mcast_error *error);
 
+/* A node's NICs, all of them: inventory is a JSON object, as PUT /v1/nodes/{node}/inventory takes
+ * it. *json (NULL: not wanted) is the broker's answer, the caller's to free(): what it has now, of
+ * a later report if this one has a lower "order". MCAST_NOT_FOUND, "no-such-path": the broker is
+ * too old. MCAST_REFUSED, "changed-too-often": again in ten minutes. */
+MCAST_API int mcast_report_inventory(struct mcast *handle, const char *node, const char *inventory,
+                                     char **json, struct mcast_error *error);
+
+/* What a node has told of its NICs, as JSON text (GET /v1/nodes/{node}/inventory), the caller's to
+ * free(). For admins, resource managers of clusters that have the node, and the node.
+ * MCAST_NOT_FOUND: it has told nothing. */
+MCAST_API int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
+                                   struct mcast_error *error);
+
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */
@@ -463,6 +509,45 @@ MCAST_API int mcast_fence(struct mcast *handle, const char *node, const char *re
 /* The same; *json is all that the broker answers (how many jobs are active on the node and stay
  * unchanged; whether it knows the node), the caller's to free(). */
 MCAST_API int mcast_fence_json(struct mcast *handle, const char *node, const char *reason,
+                               char **json, struct mcast_error *error);
+
+/* ---- Shared VNIs ------------------------------------------------------------------------------
+ */
+
+/* A VNI that jobs of all clusters can have beside their own, by its name (mcast_request). */
+struct mcast_vni_request {
+    size_t size;
+    const char *name;      /* 1–32 of [a-z0-9_.-] */
+    uint32_t uid;          /* its owner, for administrators; UINT32_MAX: who asks */
+    bool any_user;         /* jobs of every user may have it */
+    const uint32_t *users; /* else user_count of them, beside the owner; or NULL */
+    size_t user_count;
+    const char *const *clusters; /* whose jobs may have it, ended by NULL; NULL: all */
+    uint32_t lifetime_s;         /* how long it takes new jobs; 0: until it is removed */
+};
+
+#define MCAST_VNI_REQUEST_INIT                                                                     \
+    {                                                                                              \
+        sizeof(struct mcast_vni_request), NULL, UINT32_MAX, false, NULL, 0, NULL, 0                \
+    }
+
+/* Makes it; or changes lists and time of one that is there, to what the request says. Jobs that
+ * have it keep it. *json: all that the broker tells of it (its VNI as "vni"), the caller's to
+ * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis".
+ */
+MCAST_API int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *request,
+                               char **json, struct mcast_error *error);
+
+/* {"vnis":[…]}: those that the caller may see. */
+MCAST_API int mcast_vni_list(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* MCAST_NOT_FOUND: there is none, or not for the caller. */
+MCAST_API int mcast_vni_show(struct mcast *handle, const char *name, char **json,
+                             struct mcast_error *error);
+
+/* MCAST_REFUSED, "in-use": jobs that run have it; with when_unused it takes no new jobs instead,
+ * and is removed when no job has it. */
+MCAST_API int mcast_vni_remove(struct mcast *handle, const char *name, bool when_unused,
                                char **json, struct mcast_error *error);
 
 /* ---- What an administrator decides when the broker has raised an alarm ----------------------- */
@@ -494,6 +579,12 @@ MCAST_API int mcast_step_down_forced(struct mcast *handle, struct mcast_error *e
  * "reservation-over": the token is not valid any more. */
 MCAST_API int mcast_own(struct mcast *handle, struct mcast_reservation **out,
                         struct mcast_error *error);
+
+/* Its multicast trees by step, as far as they are made through the broker (GET
+ * /v1/reservation/trees), and what another job of its cluster may ask for (as mcast_options): JSON
+ * text, the caller's to free(). */
+MCAST_API int mcast_own_trees(struct mcast *handle, char **json, struct mcast_error *error);
+MCAST_API int mcast_own_options(struct mcast *handle, char **json, struct mcast_error *error);
 
 enum mcast_cleanup_flags {
     MCAST_BELOW = 1, /* the steps below it too */
@@ -623,8 +714,22 @@ struct mcast_event {
 typedef int mcast_event_fn(const struct mcast_event *event, void *data);
 
 enum mcast_events_flags {
-    MCAST_FOLLOW = 1, /* go on with what happens from now on */
+    MCAST_FOLLOW = 1,     /* go on with what happens from now on */
+    MCAST_OWN_EVENTS = 2, /* those of the reservation that the handle's token is for */
 };
+
+/* Which events are wanted, of those that the caller may see: resource managers and admins see those
+ * of their clusters; a user names a job, and sees those of his own jobs with this id. */
+struct mcast_event_filter {
+    size_t size;
+    const char *cluster, *job; /* NULL: any; not with MCAST_OWN_EVENTS */
+    const char *const *kinds;  /* words as in `event`, ended by NULL; NULL: all */
+};
+
+#define MCAST_EVENT_FILTER_INIT                                                                    \
+    {                                                                                              \
+        sizeof(struct mcast_event_filter), NULL, NULL, NULL                                        \
+    }
 
 /* Replays the events after number `after` (0: all that are kept) and, with MCAST_FOLLOW, waits for
  * more: after the first connection a lost one is made again for as long as it takes, and no event
@@ -634,6 +739,12 @@ enum mcast_events_flags {
 MCAST_API int mcast_events(struct mcast *handle, uint64_t after, unsigned flags,
                            mcast_event_fn *each, void *data, struct mcast_error *error);
 
+/* The same of some events; filter: NULL: all. "gap" is never left out. With MCAST_OWN_EVENTS it
+ * ends with MCAST_REFUSED, "reservation-over", when the job is released. */
+MCAST_API int mcast_events_filtered(struct mcast *handle, uint64_t after, unsigned flags,
+                                    const struct mcast_event_filter *filter, mcast_event_fn *each,
+                                    void *data, struct mcast_error *error);
+
 /* ---- The broker ------------------------------------------------------------------------------ */
 
 /* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
@@ -641,6 +752,11 @@ MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error
 
 /* The broker's findings (GET /v1/doctor; admins only), likewise. */
 MCAST_API int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* What a job of the cluster may ask for, and the profiles of the site (GET /v1/options), likewise.
+ * cluster: NULL: the one that the caller is resource manager of, or the only one there is. */
+MCAST_API int mcast_options(struct mcast *handle, const char *cluster, char **json,
+                            struct mcast_error *error);
 
 /* Who the broker takes the caller for (GET /v1/whoami), likewise. */
 MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);

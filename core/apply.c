@@ -36,6 +36,13 @@ const struct cluster_config *core_cluster_config(const struct core *core, const 
     return NULL;
 }
 
+bool core_has_plugin(const struct core *core, const char *cluster)
+{
+    assert(cluster);
+    const struct cluster_config *config = core_cluster_config(core, cluster);
+    return config && config->plugin;
+}
+
 struct operation *core_operation(struct core *core, struct reservation *r)
 {
     if (!r->op) {
@@ -120,18 +127,18 @@ static void adjust_use(struct core_use *u, const struct reservation *r, bool add
     adjust_counter(&u->found, there && found, add);
 }
 
-/* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
- * changes, put in again after, so that no transition can be forgotten. */
-static bool occupy(struct core *core, const struct reservation *r, bool add)
+static bool occupy_vnis(struct core *core, const struct reservation *r, bool add)
 {
-    assert(r->vni_count <= VNI_PER_JOB_MAX);
+    const unsigned own = reservation_own_vnis(r);
     bool fits = true;
-    if (add && r->vni_count > 0 && r->number >= core->facts.round_number) {
+    if (add && own > 0 && r->number >= core->facts.round_number) {
         core->facts.round_number = r->number;
-        core->facts.next_vni = core->vnis.after = (uint32_t)r->vnis[r->vni_count - 1] + 1;
+        core->facts.next_vni = core->vnis.after = (uint32_t)r->vnis[own - 1] + 1;
     }
-    for (int i = 0; i < r->vni_count; i++) {
-        if (!add)
+    for (unsigned i = 0; i < r->vni_count; i++) {
+        if (i >= own)
+            fits &= shared_use(&core->shared, r->vnis[i], r->state == JOB_ACTIVE, add);
+        else if (!add)
             vnipool_drop(&core->vnis, r->vnis[i],
                          r->number > core->suspicion.numbers && r->node_number == 0);
         else if (r->state == JOB_ACTIVE)
@@ -139,19 +146,29 @@ static bool occupy(struct core *core, const struct reservation *r, bool add)
         else
             fits &= vnipool_quarantine(&core->vnis, r->vnis[i]);
     }
+    return fits;
+}
+
+/* What a reservation occupies: VNIs, addresses, its place in the counts. Taken back before it
+ * changes, put in again after, so that no transition can be forgotten. */
+static bool occupy(struct core *core, const struct reservation *r, bool add)
+{
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
+    bool fits = occupy_vnis(core, r, add);
     if (r->pkey != 0) {
         fits &= !add || !idset_has(&core->pkeys_taken, r->pkey);
         (add ? idset_add : idset_remove)(&core->pkeys_taken, r->pkey);
     }
     if (r->state == JOB_RELEASING) {
-        (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);
+        (add ? held_add : held_remove)(&core->vnis_held, r->uid, reservation_own_vnis(r));
         (add ? held_add : held_remove)(&core->pkeys_held, r->uid, r->pkey != 0);
     }
     if (r->overdue)
         adjust_counter(&core->overdue, r->vni_count, add);
     if (r->node_number != 0)
         adjust_counter(&core->suspicion.unknown_lives, 1, add);
-    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r))
+    if (!add && r->state == JOB_ACTIVE && reservation_adopted(r) &&
+        !core_has_plugin(core, r->cluster))
         core->suspicion.adopted_over_ms = core->now_ms;
     if (r->fm_side == FM_SIDE_NOTHING && r->hwcoll == HWCOLL_WANTED)
         adjust_counter(&core->addresses_awaited, 1, add);
@@ -196,10 +213,13 @@ static struct reservation *create_reservation(struct core *core,
                                               const struct reservation_record *rec)
 {
     assert(!ledger_by_number(&core->ledger, rec->number));
-    size_t length = strlen(rec->job);
+    const size_t length = strlen(rec->job), more = rec->profile ? strlen(rec->profile) + 1 : 0;
     /* Without what pads the struct: a million of them are 16 MB less (G6). */
-    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1);
+    struct reservation *r = memory_zeroed(offsetof(struct reservation, job) + length + 1 + more);
     memcpy(r->job, rec->job, length + 1);
+    r->profiled = rec->profile;
+    if (rec->profile)
+        memcpy(r->job + length + 1, rec->profile, more);
     r->number = rec->number;
     r->cluster = core_cluster(core, rec->cluster)->name;
     ledger_insert(&core->ledger, r);
@@ -216,9 +236,11 @@ static int check_reservation(const struct core *core, const struct reservation_r
     assert(rec->state == JOB_ACTIVE || rec->state == JOB_RELEASING);
     bool wants = rec->hwcoll == HWCOLL_WANTED || rec->hwcoll == HWCOLL_RESERVED;
     bool slingshot = rec->interconnect == INTERCONNECT_SLINGSHOT;
-    if ((wants && rec->state != JOB_ACTIVE) ||
-        (slingshot ? rec->pkey != 0 || (!secret_none(rec->key) && rec->addresses == 0)
-                   : rec->vni_count > 0 || wants) ||
+    bool has_key = !secret_none(rec->key);
+    if ((wants && rec->state != JOB_ACTIVE) || rec->shared_count > rec->vni_count ||
+        (slingshot
+             ? rec->pkey != 0 || (has_key && rec->addresses == 0 && rec->origin != ORIGIN_PLUGIN)
+             : rec->vni_count > 0 || wants) ||
         (rec->hwcoll == HWCOLL_RESERVED && rec->fm_side == FM_SIDE_NOTHING))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu has fields that contradict each other",
@@ -254,7 +276,7 @@ static int apply_reservation(struct core *core, const struct reservation_record 
     if (!occupy(core, r, true))
         return error_set(err, ERROR_CORRUPT,
                          "reservation %llu (%s-%s) has a VNI or partition key that another one has "
-                         "too",
+                         "too, or a shared VNI that is not there",
                          (unsigned long long)r->number, r->cluster, r->job);
     return 0;
 }
@@ -406,8 +428,26 @@ int core_apply(struct core *core, const struct record *record, struct error *err
         return 0;
     case RECORD_FACTS:
         return apply_facts(core, &record->u.facts);
+    case RECORD_TRAFFIC:
+        if (record->u.traffic.seq <= core->traffic.last_seq)
+            return error_set(err, ERROR_CORRUPT, "traffic %llu comes out of order",
+                             (unsigned long long)record->u.traffic.seq);
+        traffic_keep(&core->traffic, &record->u.traffic);
+        return 0;
+    case RECORD_TRAFFIC_GONE:
+        core_discard(core, traffic_take(&core->traffic, record->u.traffic_gone));
+        return 0;
+    case RECORD_NODE_NICS:
+        core_discard(core, nodenics_put(&core->nics, &record->u.nics));
+        return 0;
     case RECORD_ROOT_KEYS:
         return 0;
+    case RECORD_SHARED_VNI:
+        return core_apply_shared(core, &record->u.shared_vni, err);
+    case RECORD_SHARED_GONE:
+        return core_apply_shared_gone(core, record->u.shared_gone, err);
+    case RECORD_PARTITIONS:
+        return core_apply_partitions(core, record->u.partitions, err);
     }
     return error_set(err, ERROR_CORRUPT, "a record of unknown kind %d", (int)record->kind);
 }
@@ -427,8 +467,14 @@ void core_save_record(struct core *core, struct record record)
         record.u.reservation = reservation_record(r);
     } else if (record.kind == RECORD_EVENT) {
         record.u.event = *eventlog_at(&core->events, record.u.event.seq);
+    } else if (record.kind == RECORD_TRAFFIC) {
+        record.u.traffic = *traffic_newest(&core->traffic);
     } else if (record.kind == RECORD_FACTS) {
         record.u.facts = core->facts;
+    } else if (record.kind == RECORD_SHARED_VNI) {
+        record.u.shared_vni = shared_by_vni(&core->shared, record.u.shared_vni.vni)->record;
+    } else if (record.kind == RECORD_PARTITIONS) {
+        record.u.partitions = core->foreign.text;
     }
     core_effect(core, EFFECT_SAVE)->u.record = record;
 }

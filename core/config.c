@@ -61,6 +61,48 @@ static int check_classes(const struct core_config *c, struct error *err)
     return 0;
 }
 
+static int check_profile(const struct core_config *c, const struct profile_config *p,
+                         struct error *err)
+{
+    const uint32_t usable = vnipool_usable(&c->vni_pool);
+    const int refused = (int)(p->classes & ~c->classes_allowed);
+    uint32_t site;
+    if (!profile_name_valid(p->name))
+        return error_set(err, ERROR_INVALID, "profile \"%s\": names are 1-%d of a-z, 0-9 and _",
+                         p->name, PROFILE_NAME_MAX);
+    if (p->vni_count > VNI_PER_JOB_MAX || (p->vni_count > 0 && (uint32_t)p->vni_count > usable))
+        return error_set(err, ERROR_INVALID,
+                         "[profile \"%s\"] vnis = %d: [vni] pool has %u usable VNIs: make the pool "
+                         "larger",
+                         p->name, p->vni_count, usable);
+    if (refused)
+        return error_set(err, ERROR_INVALID,
+                         "[profile \"%s\"] traffic_classes: %s is not in [vni] "
+                         "allowed_traffic_classes",
+                         p->name, traffic_class_word(refused & -refused));
+    if (c->total_addresses > 0 && p->addresses > c->total_addresses)
+        return error_set(
+            err, ERROR_INVALID,
+            "[profile \"%s\"] addresses = %u is more than [hwcoll] total_addresses = %u", p->name,
+            p->addresses, c->total_addresses);
+    if (p->wish == WISH_REQUIRED &&
+        (!c->fm_present || (p->addresses == 0 && sizing_addresses(c, &site, err) < 0)))
+        return error_set(err, ERROR_INVALID,
+                         "[profile \"%s\"] hwcoll = required, but no job gets multicast addresses: "
+                         "set [fm] url, and [hwcoll] addresses_per_job or min_nodes",
+                         p->name);
+    return 0;
+}
+
+static int check_profiles(const struct core_config *c, struct error *err)
+{
+    int rc = 0;
+    assert(c->profile_count <= PROFILES_MAX);
+    for (uint32_t i = 0; rc == 0 && i < c->profile_count; i++)
+        rc = check_profile(c, &c->profiles[i], err);
+    return rc;
+}
+
 /* broker/config/keys.inc has the ranges, and words for each. */
 static bool within_ranges(const struct core_config *c)
 {
@@ -80,7 +122,8 @@ int core_config_check(const struct core_config *c, struct error *err)
     if (!within_ranges(c))
         return error_set(err, ERROR_INVALID, "a number or duration is out of its range");
     if ((rc = check_clusters(c, err)) < 0 || (rc = check_vnis(c, err)) < 0 ||
-        (rc = check_classes(c, err)) < 0 || (rc = check_pkeys(c, err)) < 0)
+        (rc = check_classes(c, err)) < 0 || (rc = check_pkeys(c, err)) < 0 ||
+        (rc = check_profiles(c, err)) < 0)
         return rc;
     /* Sizing is needed as soon as a job could be eligible: with a minimum size every large one is.
      */

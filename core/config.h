@@ -11,7 +11,7 @@
 /* What the site decided, as the core needs it: numbers and sets, already parsed. Its defaults stand
  * in broker/config/keys.inc. */
 
-enum { CLUSTERS_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
+enum { CLUSTERS_MAX = 64, PROFILES_MAX = 64, FM_URLS_MAX = 4, FM_URL_SIZE = 512 };
 
 /* [vni] hold: there is no time limit for nodes that have reported nothing of a job. */
 enum { HOLD_UNTIL_REPORTED = -1 };
@@ -35,19 +35,33 @@ struct cluster_config {
                            total (B4) */
     int interconnect;   /* enum interconnect_kind, of jobs that do not say */
     bool relay;         /* its jobs make multicast trees through this broker (B9) */
+    bool plugin;        /* its Slurm gives VNIs itself, by its own plugin: none are of the pool */
     bool limit_refused; /* its Slurm's plugin is refused more addresses than a job gets here; else
                            it is given as many as a job gets */
     bool jobpoll;       /* it can be asked which of its jobs are active (F20, F22) */
     int64_t jobpoll_every_ms; /* and is, this often; 0: only after a start and a reconnect */
 };
 
+/* What a job gets that names the profile and does not say so itself (P3). */
+struct profile_config {
+    char name[PROFILE_NAME_MAX + 1];
+    uint64_t clusters;  /* bit i: jobs of cluster i may name it */
+    int vni_count;      /* -1: as the site says */
+    int interconnect;   /* enum interconnect_kind; -1: as the cluster's */
+    int wish;           /* enum hwcoll_wish; 0: as the site says */
+    uint32_t classes;   /* enum traffic_class bits; 0: as the site says */
+    uint32_t addresses; /* 0: as the site says */
+};
+
 struct core_config {
-    struct idset vni_pool; /* F1; 1 and 10 are never given out, whatever it says */
-    uint32_t vni_per_job;  /* 0–4, when a job does not say (F2) */
-    bool vni_single_node;  /* single-node jobs get VNIs too (F2) */
-    bool vni_required;     /* a job that cannot have its VNIs fails (F4) */
-    int64_t vni_hold_ms;   /* how long nodes that have reported nothing keep a released VNI
-                              quarantined (F3); or HOLD_UNTIL_REPORTED */
+    struct idset vni_pool;  /* F1; 1 and 10 are never given out, whatever it says */
+    uint32_t vni_per_job;   /* 0–4, when a job does not say (F2) */
+    bool vni_single_node;   /* single-node jobs get VNIs too (F2) */
+    bool vni_required;      /* a job that cannot have its VNIs fails (F4) */
+    char vni_partition[64]; /* the fabric's partition whose VNIs the pool is of (B2) */
+    uint32_t shared_max, shared_per_user; /* shared VNIs: of all, and of one user (B1) */
+    int64_t vni_hold_ms; /* how long nodes that have reported nothing keep a released VNI
+                            quarantined (F3); or HOLD_UNTIL_REPORTED */
 
     uint32_t classes_default; /* enum traffic_class bits, when a job does not say (F12) */
     uint32_t classes_allowed; /* what a job may ask for */
@@ -84,6 +98,10 @@ struct core_config {
     uint32_t events_keep;  /* for replay (F24); more are dropped, in lots, */
     int64_t events_age_ms; /* and so are older ones; 0: however old */
 
+    int64_t
+        traffic_keep_ms;   /* how long what nodes counted for a job is kept after it (P6); 0: not */
+    uint32_t traffic_jobs; /* of at most so many jobs */
+
     int trace_level; /* traces above it (syslog's levels) are not even written */
 
     /* Base URLs without trailing slash, tried in turn: active and standby of one fabric. The one in
@@ -96,6 +114,8 @@ struct core_config {
 
     struct cluster_config clusters[CLUSTERS_MAX];
     uint32_t cluster_count;
+    struct profile_config profiles[PROFILES_MAX];
+    uint32_t profile_count;
 };
 
 /* Whether the values fit together: sizing is possible, pool holds a job's VNIs, names valid and

@@ -65,10 +65,13 @@ void core_destroy(struct core *core)
     strays_release(&core->strays);
     joblist_release(core);
     alarm_release(core);
+    core_release_shared(core);
     tokenset_release(&core->tokens);
     held_release(&core->vnis_held);
     held_release(&core->pkeys_held);
     eventlog_release(&core->events);
+    nodenics_release(&core->nics);
+    traffic_log_release(&core->traffic);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
     free(core->clusters);
@@ -178,6 +181,20 @@ static void drop_broken_off_events(struct core *core)
     core_save_record(core, (struct record){.kind = RECORD_PRUNE, .u.prune = core->events.next - 1});
 }
 
+/* A RESERVE of a former life was never answered: what may come of it, however late, is looked for,
+ * also where no list is made otherwise (F21). */
+static void list_for_unanswered(struct core *core)
+{
+    assert(core->link.unanswered_ms == 0);
+    for (uint64_t seq = core_first_seq(core); seq <= core->last_seq; seq++) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        if (!event || event->proof != PROOF_UNANSWERED)
+            continue;
+        link_list_unanswered(core);
+        return;
+    }
+}
+
 void core_start(struct core *core, int64_t now_ms)
 {
     assert(core->link.state == LINK_DOWN);
@@ -187,6 +204,7 @@ void core_start(struct core *core, int64_t now_ms)
     quarantine_compare_clock(core);
     suspect_resume(core);
     drop_broken_off_events(core);
+    list_for_unanswered(core);
     core->link.since_ms = now_ms;
     strcpy(core->link.error, core->config.fm_present ? "" : "no fabric manager is configured");
     link_start(core);
@@ -290,6 +308,11 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_JOIN] = relay_join,
         [CORE_LEAVE] = relay_leave,
         [CORE_FABRIC] = core_fabric,
+        [CORE_ALIVE] = core_alive,
+        [CORE_NODE_NICS] = core_nics_report,
+        [CORE_PARTITIONS] = core_partitions,
+        [CORE_SHARE] = core_share,
+        [CORE_UNSHARE] = core_unshare,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);
@@ -297,6 +320,7 @@ void core_step(struct core *core, const struct core_event *event)
     decide[event->kind](core, event);
     core_act_on_freed_addresses(core);
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
+    shared_settle(core);
     core_begin_calls(core);
 }
 
@@ -311,7 +335,8 @@ int64_t core_next_deadline(const struct core *core)
 {
     const struct agenda_entry *first = agenda_first(&core->agenda);
     const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
-                                 joblist_deadline(core), suspect_deadline(core)};
+                                 joblist_deadline(core), suspect_deadline(core),
+                                 shared_deadline(core)};
     int64_t when = first ? first->due_ms : INT64_MAX;
     for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
         when = deadlines[i] < when ? deadlines[i] : when;

@@ -7,7 +7,10 @@
 #include "core/fabric/fmcall.h"
 #include "core/inventory/fabricmap.h"
 #include "core/reservation/nodeset.h"
+#include "core/reservation/partitions.h"
 #include "core/reservation/record.h"
+#include "core/inventory/traffic.h"
+#include "core/reservation/sharedvnis.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -31,14 +34,29 @@ struct reserve_request {
     uint32_t cpus_per_task;  /* 0: not given */
     int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
     int vni_count;           /* 0–4; -1: not given */
+    const char *profile;     /* what the request leaves open is this profile's (P3); or NULL */
+    const char *shared[SHARED_VNIS_PER_JOB_MAX]; /* names of shared VNIs that it wants, too (B1) */
+    unsigned shared_count;
     enum hwcoll_wish wish;   /* 0: not given: auto */
     uint8_t traffic_classes; /* bits; 0: not given: as the site says */
     bool launch;             /* a launch document is to be made of it */
     bool by_plugin; /* Slurm's own plugin asks, as it would ask the fabric manager (B9): of the job
                        it tells nothing but its name and how many addresses it is to have */
-    uint32_t limit; /* by a plugin: that many; 0: as the site says */
+    uint32_t
+        limit; /* by a plugin, and in the core by the profile: that many; 0: as the site says */
     struct secret key; /* JOB_KEY_LENGTH digits, drawn at random for this very request: the
                           core draws nothing. For an interconnect whose jobs have a key */
+};
+
+/* A shared VNI is to be made, or changed (B1). Strings are borrowed for the step. */
+struct share_request {
+    const char *name;     /* shared_name_valid */
+    const char *users;    /* shared_users_valid */
+    const char *clusters; /* shared_clusters_valid */
+    uint32_t uid;         /* its owner to be */
+    bool admin;           /* an administrator asks: he may change those of others, whose owner
+                             stays, and is bound by the sum only */
+    int64_t expires_ms;   /* 0: never */
 };
 
 enum core_event_kind {
@@ -62,8 +80,15 @@ enum core_event_kind {
     CORE_STEPS,        /* u.steps; answered once */
     CORE_JOIN,         /* u.join; answered once */
     CORE_LEAVE,        /* u.leave; answered once */
-    CORE_FABRIC,       /* u.fabric: switches, cables or ports have changed (P5) */
-    CORE_CONFIGURE,    /* u.config, already checked: replaces the configuration (F5) */
+    CORE_ALIVE,        /* u.alive: its job's step manager has looked at it; not answered */
+    CORE_NODE_NICS,    /* u.nics; answered once */
+    CORE_PARTITIONS, /* u.partitions: the fabric manager has told all of them, in one whole answer:
+                        after each such answer, also when it says the same. See
+                        core_partitions_open */
+    CORE_SHARE,      /* u.share; answered once */
+    CORE_UNSHARE,    /* u.unshare; answered once */
+    CORE_FABRIC,     /* u.fabric: switches, cables or ports have changed (P5) */
+    CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
 };
 
 struct core_event {
@@ -127,8 +152,9 @@ struct core_event {
             enum node_state state; /* not FENCED */
             const char *services;  /* node_services_valid, or NULL */
             uint64_t order; /* what the node reported with a lower one is older; 0: not given */
-            const uint16_t *vnis; /* of the services, as the node knows them */
-            unsigned vni_count;   /* at most VNI_PER_JOB_MAX; 0: not given */
+            const uint16_t *vnis;                 /* of the services, as the node knows them */
+            unsigned vni_count;                   /* at most VNI_PER_JOB_MAX; 0: not given */
+            const struct traffic_report *traffic; /* of the job on this node; or NULL */
         } report;
         struct {
             const char *cluster;
@@ -144,6 +170,11 @@ struct core_event {
             int64_t uptime_ms;           /* since the boot, when the node told it */
             int64_t booted_ms;           /* when that was, by the node's clock; 0: not told */
         } boot;
+        struct {
+            const char *node; /* node_name_valid */
+            const char *nics; /* nodenics_valid: all that it has now */
+            uint64_t order;   /* what the node told with a lower one is older; from 1 */
+        } nics;
         struct {
             const char *cluster; /* an administrator says that no other broker uses its name */
         } claim;
@@ -184,6 +215,17 @@ struct core_event {
             size_t count;
             const struct fabric_sum *sum; /* what is not among the changes */
         } fabric;
+        uint64_t alive; /* number of the reservation */
+        struct {
+            const struct partition *all; /* at most PARTITIONS_MAX count; the site's own, too */
+            size_t count;
+        } partitions;
+        struct share_request share;
+        struct {
+            const char *name; /* who asks may remove it */
+            bool when_unused; /* closed now, removed when no job has it; else refused while one has
+                               */
+        } unshare;
         const struct core_config *config;
     } u;
 };
@@ -236,6 +278,13 @@ struct core_cleanups {
     uint64_t done, given_up; /* since the start */
 };
 
+/* What nodes have told of their traffic since the start (P6). */
+struct core_traffic_sums {
+    uint64_t amounts[TRAFFIC_KINDS];
+    uint64_t reports; /* of nodes, */
+    uint64_t unclear; /* and of their NICs those that are not in it: a counter went back */
+};
+
 struct core_status {
     enum link_state link;
     int64_t link_since_ms;   /* since when it is up, or is not */
@@ -246,6 +295,10 @@ struct core_status {
     int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
     int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
+    uint32_t vnis_foreign; /* of the pool, in other partitions: not given out (B2) */
+    uint32_t
+        vnis_foreign_used; /* live or quarantined, and in other partitions; of the pool or not */
+    uint32_t vnis_shared;  /* shared VNIs; live, or quarantined as others are */
     uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
     uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */
     uint64_t vnis_refused, pkeys_refused;     /* reserves, because of that; since the start */
@@ -263,6 +316,7 @@ struct core_status {
     uint32_t calls_queued_reserve, calls_queued_release, calls_queued_check, calls_queued_cleanup;
     uint32_t calls_in_flight;
     struct core_cleanups cleanups;
+    struct core_traffic_sums traffic;
     uint64_t last_number, first_seq, last_seq; /* events kept: first_seq–last_seq */
 };
 void core_status(const struct core *core, struct core_status *out);
@@ -293,6 +347,28 @@ const struct alarm *core_alarms(const struct core *core);
 const char *core_fm_url(const struct core *core);
 
 const struct core_config *core_config_of(const struct core *core);
+
+/* What a job of a cluster may ask for, and gets when it does not say (P3): a reserve decides by the
+ * same. Without an interconnect of its own in the request: VNIs, classes and addresses are of
+ * Slingshot only. False: there is no such cluster. */
+struct core_options {
+    int interconnect; /* enum interconnect_kind, when a job does not say */
+    bool relay;       /* its jobs make their trees through this broker */
+    uint32_t vnis, vnis_single_node, vnis_max;
+    uint32_t classes, classes_allowed;
+    bool hwcoll;          /* addresses can be had, so that they can be required; */
+    struct error without; /* … else why not */
+    uint32_t addresses;   /* of a job; 0: see without */
+    uint32_t min_nodes;   /* 0: only jobs that ask */
+    uint32_t budget;      /* of the cluster's jobs together; 0: no limit but total */
+    uint32_t total;       /* of the fabric; 0: not known */
+};
+bool core_options(const struct core *core, const char *cluster, struct core_options *out);
+
+/* The profiles that jobs of a cluster may name, by index from 0; NULL: no more. Valid until the
+ * next step. */
+const struct profile_config *core_profile(const struct core *core, const char *cluster,
+                                          uint32_t index);
 
 /* The newest reservation of a job, active or releasing; NULL: none. Valid until the next step. */
 const struct reservation *core_find(const struct core *core, const char *cluster, const char *job);
@@ -339,6 +415,25 @@ int64_t core_pkey_end(const struct core *core, const struct reservation *reserva
  * too many. */
 void core_silent_nodes(const struct reservation *reservation, struct nodefold *out);
 
+/* Shared VNIs, in the order in which they were made; by name, of those that are not removed. NULL:
+ * none. Valid until the next step. */
+const struct shared_vni *core_shared(const struct core *core);
+const struct shared_vni *core_find_shared(const struct core *core, const char *name);
+
+/* What is known of other partitions; index 0 to …; false beyond. Texts are valid until the next
+ * step. */
+struct core_partition {
+    const char *name;
+    uint32_t vnis, pooled; /* how many it has, and of these in [vni] pool */
+};
+bool core_partition(const struct core *core, size_t index, struct core_partition *out);
+/* Whether an answer was doubted, or lacked what an earlier one had: another one is wanted when
+ * config.stray_grace_ms is over. */
+bool core_partitions_open(const struct core *core);
+/* The first job, of the oldest few thousand reservations, that has a VNI of another partition;
+ * NULL: none. */
+const struct reservation *core_foreign_user(const struct core *core);
+
 /* A node on which services of a job cannot be destroyed: the first by name of the oldest such
  * reservation; NULL: none, or of none among the oldest few thousand reservations. Valid until the
  * next step. */
@@ -369,6 +464,19 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
  * ever: as in core_status, without all the rest. */
 uint64_t core_first_seq(const struct core *core);
 uint64_t core_last_seq(const struct core *core);
+
+/* What the nodes of a job have counted (P6): of its newest reservation, which is in *reservation,
+ * or of one that is over and still kept (reservation NULL). NULL: nothing is known; *reservation
+ * may be set: no node has told anything yet. Valid until the next step. */
+const struct traffic_record *core_traffic(const struct core *core, const char *cluster,
+                                          const char *job, const struct reservation **reservation);
+/* The same of one reservation. */
+const struct traffic_record *core_traffic_of(const struct reservation *reservation);
+
+/* What a node has told of its NICs, or NULL. Valid until the next step, as is the next one by name
+ * (strcmp): node "": the first; NULL: there are no more. inventory/nodenics.h reads the text. */
+const struct nodenics *core_node_nics(const struct core *core, const char *node);
+const struct nodenics *core_node_nics_after(const struct core *core, const char *node);
 
 /* The event of a sequence number, or NULL when it is not kept. */
 const struct event_record *core_event_at(const struct core *core, uint64_t seq);

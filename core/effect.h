@@ -42,6 +42,8 @@ enum effect_kind {
     X(STEPS, 200, "steps")       /* what the fabric manager says of a job's steps */               \
     X(PENDING, 504, "pending")   /* not done in the time that was given for the answer */          \
     X(GIVEN_UP, 504, "given-up") /* it will not be done */                                         \
+    X(TOO_MANY_NODES, 429, "too-many-nodes")                                                       \
+    X(TOO_OFTEN, 429, "changed-too-often") /* a node's NICs */                                     \
     X(OUTSIDE, 403, "outside-scope")                                                               \
     X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
@@ -57,7 +59,14 @@ enum effect_kind {
     X(JOINED, 200, "joined")                     /* a relayed job has a tree more */               \
     X(LEFT, 200, "left")                         /* … one less */                                \
     X(JOIN_LATER, 409, "join-later")   /* under way: the same request is to come again */          \
-    X(JOIN_DENIED, 503, "join-denied") /* for good; or as the fabric manager said it */
+    X(JOIN_DENIED, 503, "join-denied") /* for good; or as the fabric manager said it */            \
+    X(CHANGED, 200, "changed")         /* a shared VNI: its lists, or its time */                  \
+    X(REMOVED, 200, "removed")         /* a shared VNI: its name is free */                        \
+    X(CLOSING, 202, "closing")         /* … when no job has it any more */                       \
+    X(IN_USE, 409, "in-use")           /* a shared VNI, by jobs that run */                        \
+    X(NO_SHARED, 422, "no-shared-vni") /* none of this name, or none that the user may know */     \
+    X(SHARED_REFUSED, 403, "shared-vni-refused")                                                   \
+    X(TOO_MANY_SHARED, 429, "too-many-shared-vnis")
 
 enum answer_kind {
 #define ANSWER_ENUM_(name, status, word) ANSWER_##name,
@@ -86,6 +95,7 @@ struct answer {
     const struct reservation *reservation; /* CREATED, SAME, ACCEPTED, REPORTED, CLEANED, STEPS,
                                               ALREADY_GONE (may be NULL) */
     const struct sync_found *sync;         /* SYNCED */
+    const struct shared_vni *shared;       /* CREATED, SAME, CHANGED, REMOVED, CLOSING of one */
     const struct fmcall_steps *steps;      /* STEPS */
     const struct fmcall_tree *tree;        /* JOINED */
     int status;                            /* JOIN_DENIED: another one; 0: the kind's */

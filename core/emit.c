@@ -182,3 +182,24 @@ void core_publish_cluster(struct core *core, enum event_kind kind, const char *c
     publish_event(
         core, (struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }
+
+void core_publish_shared(struct core *core, enum event_kind kind, const struct shared_vni *one,
+                         const char *words)
+{
+    const struct shared_vni_record *rec = &one->record;
+    const char *detail = core_text(core, "%s: VNI %u %s", rec->name, rec->vni, words);
+    core_trace(core, kind == EVENT_VNI_FOREIGN ? TRACE_WARNING : TRACE_INFO, "shared VNI %s",
+               detail);
+    struct event_record event = {.uid = rec->uid, .detail = detail, .kind = (uint8_t)kind};
+    const char *at = rec->clusters;
+    do {
+        char name[CLUSTER_NAME_MAX + 1];
+        const size_t length = strcspn(at, ",");
+        assert(length < sizeof name);
+        memcpy(name, at, length);
+        name[length] = '\0';
+        event.cluster = length > 0 ? name : NULL;
+        publish_event(core, event);
+        at += length + (at[length] == ',');
+    } while (*at != '\0');
+}

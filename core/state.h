@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/nodenics.h"
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
 #include "core/fabric/cleanup.h"
@@ -14,7 +15,10 @@
 #include "core/reconcile/jobpoll.h"
 #include "core/reconcile/strays.h"
 #include "core/reservation/tokenset.h"
+#include "core/reservation/partitions.h"
+#include "core/reservation/sharedvnis.h"
 #include "core/reservation/tombstones.h"
+#include "core/inventory/traffic.h"
 #include "core/reservation/vnipool.h"
 
 /* What the core remembers. For core's own files only.
@@ -58,6 +62,16 @@ struct suspicion {
     } nodes[UNKNOWN_LIVES_MAX];           /* reported unknown lives */
 };
 
+/* VNIs of other partitions of the fabric (reconcile/foreign.c). vnis.foreign has them all, and
+ * vnis.doubtful what the last answer would have taken away. */
+struct foreign {
+    struct partitions others; /* as on disk */
+    char *text;               /* of it; NULL: the fabric manager has never told */
+    struct idset lacking;     /* an answer no longer named them, */
+    int64_t lacking_ms;       /* when */
+    int64_t doubted_ms;       /* when an answer was first doubted; 0: none is */
+};
+
 /* Which boot of the host it is, and its clock: whether times in the ledger can be compared with
  * those of now (reservation/quarantine.c). */
 struct host_clock {
@@ -72,6 +86,8 @@ struct core {
 
     struct ledger ledger;
     struct vnipool vnis;
+    struct shared_vnis shared;
+    struct foreign foreign;
     struct held vnis_held, pkeys_held; /* by released jobs of each user */
     struct idset pkeys_taken;          /* partition keys of all reservations */
     uint32_t pkey_after;               /* the search for a free one starts here (round robin) */
@@ -81,6 +97,9 @@ struct core {
     struct tombstones unanswered; /* jobs with a RESERVE that may be acted on, however late (F21) */
     struct strays strays;
     struct eventlog events;
+    struct nodenics_table nics;
+    struct traffic_log traffic;
+    struct core_traffic_sums traffic_sums;
     struct link link;
     struct reservewait reservewait;
     struct alarm *alarms;     /* that are on, in the order in which they were raised */

@@ -33,6 +33,10 @@ void core_status(const struct core *core, struct core_status *out)
         .vnis_free = core->vnis.free.count,
         .vnis_live = core->vnis.live.count,
         .vnis_in_quarantine = core->vnis.quarantined.count,
+        .vnis_foreign = idset_common(&core->vnis.pool, &core->vnis.foreign),
+        .vnis_foreign_used = idset_common(&core->vnis.live, &core->vnis.foreign) +
+                             idset_common(&core->vnis.quarantined, &core->vnis.foreign),
+        .vnis_shared = core->shared.count,
         .vnis_suspect = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
         .vnis_held_most = held_most(&core->vnis_held),
@@ -55,6 +59,7 @@ void core_status(const struct core *core, struct core_status *out)
         .calls_queued_cleanup = core->calls.lanes[LANE_CLEANUP].queued,
         .calls_in_flight = callqueue_in_flight(&core->calls),
         .cleanups = core->cleanups,
+        .traffic = core->traffic_sums,
         .last_number = core->last_number,
         .first_seq = core_first_seq(core),
         .last_seq = core->last_seq,
@@ -154,6 +159,46 @@ void core_silent_nodes(const struct reservation *r, struct nodefold *out)
     nodeset_fold(&silent.nodes, out);
 }
 
+const struct shared_vni *core_shared(const struct core *core)
+{
+    return core->shared.first;
+}
+
+const struct shared_vni *core_find_shared(const struct core *core, const char *name)
+{
+    return shared_by_name(&core->shared, name);
+}
+
+bool core_partition(const struct core *core, size_t index, struct core_partition *out)
+{
+    const struct partitions *others = &core->foreign.others;
+    if (index >= others->count)
+        return false;
+    const struct partition_entry *one = &others->all[index];
+    *out = (struct core_partition){.name = one->name,
+                                   .vnis = one->vnis.count,
+                                   .pooled = idset_common(&one->vnis, &core->vnis.pool)};
+    return true;
+}
+
+bool core_partitions_open(const struct core *core)
+{
+    return core->foreign.lacking.count > 0 || core->foreign.doubted_ms != 0;
+}
+
+const struct reservation *core_foreign_user(const struct core *core)
+{
+    struct ledger_walk walk = {0};
+    const struct reservation *r = NULL;
+    if (idset_common(&core->vnis.live, &core->vnis.foreign) == 0)
+        return NULL;
+    for (size_t read = 0; read < PAGE_READS_MAX && (r = ledger_walk(&core->ledger, &walk)); read++)
+        for (unsigned i = 0; r->state == JOB_ACTIVE && i < reservation_own_vnis(r); i++)
+            if (idset_has(&core->vnis.foreign, r->vnis[i]))
+                return r;
+    return NULL;
+}
+
 const char *core_lingering_node(const struct core *core)
 {
     struct ledger_walk walk = {0};
@@ -238,6 +283,34 @@ uint64_t core_page(const struct core *core, const struct core_filter *filter,
         }
     }
     return 0;
+}
+
+const struct traffic_record *core_traffic_of(const struct reservation *r)
+{
+    assert(r);
+    return r->reported ? r->reported->traffic : NULL;
+}
+
+const struct traffic_record *core_traffic(const struct core *core, const char *cluster,
+                                          const char *job, const struct reservation **reservation)
+{
+    assert(cluster && job);
+    *reservation = core_find(core, cluster, job);
+    if (*reservation)
+        return core_traffic_of(*reservation);
+    return traffic_find(&core->traffic, cluster, job, core->now_ms - core->config.traffic_keep_ms);
+}
+
+const struct nodenics *core_node_nics(const struct core *core, const char *node)
+{
+    assert(node);
+    return nodenics_find(&core->nics, node);
+}
+
+const struct nodenics *core_node_nics_after(const struct core *core, const char *node)
+{
+    assert(node);
+    return nodenics_after(&core->nics, node);
 }
 
 uint64_t core_first_seq(const struct core *core)

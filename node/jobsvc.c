@@ -181,6 +181,10 @@ int jobsvc_destroy(struct node *node, struct note *note, const struct jobsvc_end
     struct services_left result;
     const struct note before = *note;
     char text[JOBSVC_LEFT_TEXT_SIZE];
+    if (end->undo)
+        note->traffic = (struct traffic){0};
+    else
+        traffic_end(node, note);
     int rc = destroy_all(node, note, end, &result, err);
     if (rc < 0)
         return rc;
@@ -365,6 +369,7 @@ int jobsvc_create(struct node *node, const struct claim *claim, uint32_t cores, 
     }
     if (rc == 0) {
         note->state = NOTE_MADE;
+        traffic_begin(node, note, &before);
         if (node->settings.report && claim->launched_s == 0)
             note_owe(note);
         rc = note_write(&node->dir, note, err);

@@ -9,8 +9,9 @@
 #include <string.h>
 
 static const struct command *const commands[] = {
-    &command_prolog, &command_env,  &command_epilog, &command_housekeeping, &command_tend,
-    &command_clean,  &command_boot, &command_list,   &command_explain,      &command_share,
+    &command_prolog,  &command_env,   &command_epilog,    &command_housekeeping,
+    &command_tend,    &command_clean, &command_boot,      &command_list,
+    &command_explain, &command_share, &command_inventory, &command_traffic,
 };
 enum { COMMAND_COUNT = sizeof commands / sizeof commands[0] };
 

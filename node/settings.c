@@ -4,6 +4,7 @@
 #include "base/duration.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/nodelist.h"
 #include "base/roff.h"
 #include "base/text.h"
 #include "core/reservation/record.h"
@@ -20,8 +21,9 @@ enum type {
     CLUSTER,  /* a cluster's name, or "" */
     DURATION, /* int64_t ms */
     BOOL,
-    NUMBER,  /* uint32_t, 0 to max */
-    CLASSES, /* uint32_t */
+    NUMBER,   /* uint32_t, 0 to max */
+    CLASSES,  /* uint32_t */
+    COUNTERS, /* names, as in a node list, or "" */
     IDSET,
 };
 
@@ -32,6 +34,7 @@ static const char *const allowed_words[] = {
     [DURATION] = "a duration such as 500ms, 5s or 10m, up to 24h",
     [BOOL] = "yes or no",
     [CLASSES] = "one or more of best_effort, low_latency, bulk_data, dedicated_access",
+    [COUNTERS] = "names of at most 64 counters such as hni_tx_paused_[0-7], or nothing",
     [IDSET] = "ids and ranges such as 1024-2047,4096",
 };
 
@@ -91,6 +94,29 @@ static const struct key keys[] = {
      "The longest time after which tend asks the broker again for jobs that were over before this "
      "node heard of them (cancelled before their prologs). Their VNIs wait for this node's report. "
      "0s: it never asks; they wait until the node has booted or is fenced."},
+    {"inventory", BOOL, AT(inventory), 0, "yes",
+     "Whether tend reports the node's NICs to the broker when they have changed."},
+    {"inventory_spread", DURATION, AT(inventory_ms), 0, "10m",
+     "After a boot they are reported within this time, at a moment that depends on the node's "
+     "name: "
+     "all nodes of a machine may boot together."},
+    {"sysfs", PATH, AT(sysfs), 0, "/sys/class/cxi",
+     "Where the driver's files about NICs are: serial numbers, firmware, counters."},
+    {"traffic", BOOL, AT(traffic), 0, "yes",
+     "Whether the NICs' counters are read before and after a job and told with the report that it "
+     "has ended here."},
+/* clang-format off */
+#define COUNTERS_(key, kind, names, words)                                                        \
+    {"traffic_" key, COUNTERS, AT(counters[kind]), 0, names,                                      \
+     "Counters of a NIC (below sysfs, in telemetry) that together are " words "."},
+    COUNTERS_("tx_octets", TRAFFIC_TX_OCTETS, "hni_sts_tx_ok_octets", "what it has sent")
+    COUNTERS_("rx_octets", TRAFFIC_RX_OCTETS, "hni_sts_rx_ok_octets", "what it has received")
+    COUNTERS_("tx_packets", TRAFFIC_TX_PACKETS, "hni_pkts_sent_by_tc_[0-7]", "the packets sent")
+    COUNTERS_("rx_packets", TRAFFIC_RX_PACKETS, "hni_pkts_recv_by_tc_[0-7]", "the packets received")
+    COUNTERS_("paused", TRAFFIC_PAUSED, "hni_rx_paused_[0-7],hni_tx_paused_[0-7]",
+              "how long it was paused, in cycles of its clock")
+#undef COUNTERS_
+    /* clang-format on */
     {"libcxi", TEXT, AT(libcxi), 0, "libcxi.so.1",
      "HPE's library, by name or path; it is opened when it is needed."},
     {"min_nics", NUMBER, AT(min_nics), 16, "1",
@@ -131,7 +157,7 @@ static const struct key keys[] = {
 #undef LIMITS_
 };
 
-enum { KEY_COUNT = sizeof keys / sizeof keys[0] };
+enum { COUNTERS_MAX = 64, KEY_COUNT = sizeof keys / sizeof keys[0] };
 
 static const char *allowed_values(const struct key *key, char out[64])
 {
@@ -176,6 +202,7 @@ static bool set_classes(char *text, uint32_t *out)
 static bool set_key_value(const struct key *key, struct settings *settings, char *value)
 {
     void *place = (char *)settings + key->offset;
+    uint32_t count;
     switch (key->type) {
     case PATH:
         if (value[0] != '\0' && value[0] != '/')
@@ -194,6 +221,10 @@ static bool set_key_value(const struct key *key, struct settings *settings, char
         return settings_number(value, key->max, place);
     case CLASSES:
         return set_classes(value, place);
+    case COUNTERS:
+        if (value[0] != '\0' && (nodelist_count(value, &count, NULL) < 0 || count > COUNTERS_MAX))
+            return false;
+        break;
     case IDSET:
         return idset_parse(place, value, NULL) == 0;
     case TEXT:

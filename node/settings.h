@@ -5,6 +5,7 @@
  * the sample file, the manual page, and what a job may want of the NICs' resources. */
 
 #include "base/idset.h"
+#include "core/reservation/record.h"
 #include "node/services/limits.h"
 
 #include <stdbool.h>
@@ -24,9 +25,10 @@ struct settings {
     char cluster[SETTINGS_TEXT_SIZE]; /* "": none */
     char node[SETTINGS_TEXT_SIZE];    /* "": the host's name */
     char spool[SETTINGS_TEXT_SIZE];
-    char libcxi[SETTINGS_TEXT_SIZE];
-    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms, missed_ms;
-    bool report, single_node, adjust_limits, housekeeping;
+    char libcxi[SETTINGS_TEXT_SIZE], sysfs[SETTINGS_TEXT_SIZE];
+    int64_t timeout_ms, busy_ms, epilog_ms, housekeeping_ms, missed_ms, inventory_ms;
+    char counters[TRAFFIC_KINDS][SETTINGS_TEXT_SIZE]; /* names as in a node list; "": none */
+    bool report, inventory, traffic, single_node, adjust_limits, housekeeping;
     uint32_t min_nics;
     uint32_t traffic_classes; /* bits of enum traffic_class */
     struct idset pool, vnis;

@@ -3,7 +3,10 @@
 
 #include "base/names.h"
 #include "base/steppath.h"
+#include "core/inventory/nodenics.h"
 #include "core/reservation/nodes.h"
+#include "core/reservation/partitions.h"
+#include "core/inventory/traffic.h"
 
 #include <assert.h>
 #include <string.h>
@@ -97,11 +100,13 @@ static const struct column reservation[] = {
     NUMBER("tasks_per_node", reservation.tasks_per_node, 0, UINT32_MAX),
     NUMBER("cpus_per_task", reservation.cpus_per_task, 0, UINT32_MAX),
     NUMBER("pkey", reservation.pkey, 0, 0x7ffe),
+    NUMBER("shared_count", reservation.shared_count, 0, SHARED_VNIS_PER_JOB_MAX),
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),
     TOKEN("token", reservation.token, false, is_token, "is too long", SEALED_TOKEN),
     TOKEN("job_key", reservation.key, false, is_key, "is not of 32 bytes", SEALED_KEY),
+    TEXT("profile", reservation.profile, false, profile_name_valid, "not a profile's name"),
     TEXT("nodes", reservation.nodes, false, NULL, "wrong"),
 };
 
@@ -146,6 +151,7 @@ static const struct column facts[] = {
     NUMBER("round_number", facts.round_number, 0, INT64_MAX),
     NUMBER("next_vni", facts.next_vni, 0, UINT16_MAX + 1),
     NUMBER("suspect", facts.suspect, 0, 1),
+    NUMBER("shared", facts.shared, 0, 1),
     TEXT("boot", facts.boot, true, is_boot, "missing or too long"),
     TIME("clock_ms", facts.clock_ms),
     TIME("holds_from_ms", facts.holds_from_ms),
@@ -160,6 +166,56 @@ static const struct column root_keys[] = {
     TOKEN("keys", root_keys, true, is_token, "are missing or too long", SEALED_ROOT_KEYS),
 };
 
+static const struct column node_nics[] = {
+    TEXT("node", nics.node, true, node_name_valid, "not a node's name"),
+    NUMBER("order", nics.order, 1, INT64_MAX),
+    TIME("changed_ms", nics.changed_ms),
+    TEXT("nics", nics.nics, true, nodenics_valid, "not a list of NICs"),
+};
+
+#define AMOUNT(column, kind) NUMBER(column, traffic.amounts[kind], 0, INT64_MAX)
+
+static const struct column traffic[] = {
+    NUMBER("seq", traffic.seq, 1, INT64_MAX),
+    NUMBER("number", traffic.number, 1, INT64_MAX),
+    TIME("ended_ms", traffic.ended_ms),
+    AMOUNT("tx_octets", TRAFFIC_TX_OCTETS),
+    AMOUNT("rx_octets", TRAFFIC_RX_OCTETS),
+    AMOUNT("tx_packets", TRAFFIC_TX_PACKETS),
+    AMOUNT("rx_packets", TRAFFIC_RX_PACKETS),
+    AMOUNT("paused", TRAFFIC_PAUSED),
+    NUMBER("slowest_octets", traffic.slowest_octets, 0, INT64_MAX),
+    NUMBER("congested_paused", traffic.congested_paused, 0, INT64_MAX),
+    NUMBER("uid", traffic.uid, 0, UINT32_MAX),
+    NUMBER("node_count", traffic.node_count, 0, UINT32_MAX),
+    NUMBER("told", traffic.told, 0, UINT32_MAX),
+    NUMBER("shared", traffic.shared, 0, UINT32_MAX),
+    NUMBER("unclear", traffic.unclear, 0, UINT32_MAX),
+    NUMBER("seconds", traffic.seconds, 0, UINT32_MAX),
+    NUMBER("lacking", traffic.lacking, 0, (1 << TRAFFIC_KINDS) - 1),
+    TEXT("cluster", traffic.cluster, true, cluster_name_valid, "not a cluster's name"),
+    TEXT("job", traffic.job, true, job_id_valid, "not a job id"),
+    TEXT("slowest", traffic.slowest, false, traffic_nic_valid, "not a node's NIC"),
+    TEXT("congested", traffic.congested, false, traffic_nic_valid, "not a node's NIC"),
+};
+
+static const struct column traffic_gone[] = {NUMBER("seq", traffic_gone, 1, INT64_MAX)};
+static const struct column shared_vni[] = {
+    NUMBER("vni", shared_vni.vni, 0, UINT16_MAX),
+    NUMBER("uid", shared_vni.uid, 0, UID_UNKNOWN - 1),
+    NUMBER("state", shared_vni.state, SHARED_OPEN, SHARED_QUARANTINED),
+    TIME("created_ms", shared_vni.created_ms),
+    TIME("expires_ms", shared_vni.expires_ms),
+    TEXT("name", shared_vni.name, true, shared_name_valid, "not a shared VNI's name"),
+    TEXT("users", shared_vni.users, true, shared_users_valid, "not a list of uids"),
+    TEXT("clusters", shared_vni.clusters, true, shared_clusters_valid, "not a list of clusters"),
+};
+
+static const struct column partitions[] = {
+    TEXT("others", partitions, true, partitions_text_valid, "not a list of partitions"),
+};
+
+static const struct column shared_gone[] = {NUMBER("vni", shared_gone, 0, UINT16_MAX)};
 static const struct column gone[] = {NUMBER("number", gone, 1, INT64_MAX)};
 static const struct column prune[] = {NUMBER("seq", prune, 0, INT64_MAX)};
 
@@ -176,6 +232,12 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_FACTS] = COLUMNS("facts", facts),
     [RECORD_SUM] = COLUMNS("sum", sum),
     [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
+    [RECORD_NODE_NICS] = COLUMNS("node_nics", node_nics),
+    [RECORD_TRAFFIC] = COLUMNS("traffic", traffic),
+    [RECORD_TRAFFIC_GONE] = COLUMNS(NULL, traffic_gone),
+    [RECORD_SHARED_VNI] = COLUMNS("shared_vni", shared_vni),
+    [RECORD_SHARED_GONE] = COLUMNS(NULL, shared_gone),
+    [RECORD_PARTITIONS] = COLUMNS("partitions", partitions),
 };
 
 int64_t column_number(const struct column *column, const struct record *record)

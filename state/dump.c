@@ -23,11 +23,12 @@ static const char format[] = "mcastd ledger";
 
 /* In the order of store_load. */
 static const enum record_kind order[] = {
-    RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,   RECORD_ROOT_KEYS, RECORD_RESERVATION,
-    RECORD_NODE,     RECORD_SUM,     RECORD_CLEANUP, RECORD_EVENT,
+    RECORD_COUNTERS,   RECORD_FOUNDED,     RECORD_FACTS,   RECORD_ROOT_KEYS, RECORD_PARTITIONS,
+    RECORD_SHARED_VNI, RECORD_RESERVATION, RECORD_NODE,    RECORD_SUM,       RECORD_CLEANUP,
+    RECORD_EVENT,      RECORD_NODE_NICS,   RECORD_TRAFFIC,
 };
 
-enum { KINDS = sizeof order / sizeof order[0], ROOT_KEYS = 3, SINGLES = 4 /* the first so many */ };
+enum { KINDS = sizeof order / sizeof order[0], ROOT_KEYS = 3, SINGLES = 5 /* the first so many */ };
 
 static size_t place_of(enum record_kind kind)
 {
@@ -258,11 +259,13 @@ static bool in_order(struct reading *reading, size_t kind, const struct record *
 {
     assert(kind < KINDS);
     const bool single = kind < SINGLES,
-               unique = record->kind == RECORD_RESERVATION || record->kind == RECORD_EVENT;
+               unique = record->kind == RECORD_RESERVATION || record->kind == RECORD_EVENT ||
+                        record->kind == RECORD_SHARED_VNI || record->kind == RECORD_TRAFFIC;
     const int64_t before = reading->number;
     const size_t kind_before = reading->kind;
     reading->kind = kind;
-    reading->number = single ? 0 : column_number(&record_columns[record->kind].all[0], record);
+    const struct column *key = &record_columns[record->kind].all[0];
+    reading->number = single || key->type == COLUMN_TEXT ? 0 : column_number(key, record);
     if (reading->records == 0 || kind != kind_before)
         return reading->records == 0 ? kind == 0 : kind > kind_before;
     return !single && reading->number >= before + unique;

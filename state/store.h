@@ -36,14 +36,16 @@ struct store *store_sqlite_open_copy(const char *path, const char *key_file, boo
  * ledger or no secret in it. Writes nothing: any user may call it while a broker runs. */
 bool store_sqlite_sealed(const char *path);
 
-/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED, RECORD_FACTS and
- * RECORD_ROOT_KEYS if there, then reservations by ascending number, then what nodes reported for
+/* Calls each once for every record: first RECORD_COUNTERS, then RECORD_FOUNDED, RECORD_FACTS,
+ * RECORD_ROOT_KEYS and RECORD_PARTITIONS if there, then shared VNIs by ascending VNI, then
+ * reservations by ascending number, then what nodes reported for
  * them, then sums of nodes by ascending number and sum, then cleanups, then events by ascending
- * seq. Strings are valid during the call. each returns 0, or a negative code that ends the load and
- * is returned. Only before the first commit.
+ * seq, then NICs of nodes by name, then traffic by ascending seq. Strings are valid during the
+ * call. each returns 0, or a negative code that ends the load and is returned. Only before the
+ * first commit.
  *
- * 0: all was loaded. 1: a keeper that is far away has more to fetch; call it again, with the same
- * each, when store_fd is readable. */
+ * 0: all was loaded. 1: a keeper that is far away has more to fetch; call it again, with the
+ * same each, when store_fd is readable. */
 typedef int store_each_fn(void *arg, const struct record *record);
 int store_load(struct store *store, store_each_fn *each, void *arg, struct error *err);
 

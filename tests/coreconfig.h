@@ -14,6 +14,9 @@ static inline void coreconfig_init(struct core_config *config)
         .vni_per_job = 1,
         .vni_single_node = true,
         .vni_required = true,
+        .vni_partition = "default",
+        .shared_max = 64,
+        .shared_per_user = 4,
         .vni_hold_ms = 600 * 1000,
         .classes_default = TC_BEST_EFFORT | TC_LOW_LATENCY,
         .classes_allowed = TC_BEST_EFFORT | TC_LOW_LATENCY,
@@ -32,6 +35,8 @@ static inline void coreconfig_init(struct core_config *config)
         .tombstone_ms = 30 * 1000,
         .events_keep = 10000,
         .events_age_ms = INT64_C(30) * 24 * 3600 * 1000,
+        .traffic_keep_ms = INT64_C(24) * 3600 * 1000,
+        .traffic_jobs = 20000,
         .trace_level = 7,
         .job_ca = "yes",
     };

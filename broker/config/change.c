@@ -10,11 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* cluster: whose key it is; NULL: of no cluster. */
-__attribute__((format(printf, 4, 5))) static void add_change(struct config_changes *changes,
-                                                             const struct config_key *key,
-                                                             const char *cluster,
-                                                             const char *format, ...)
+/* name: of the cluster or profile whose key it is; NULL: of a plain section. */
+__attribute__((format(printf, 5, 6))) static void
+add_change(struct config_changes *changes, const struct config_key *key, enum config_place place,
+           const char *name, const char *format, ...)
 {
     va_list args;
     changes->items = memory_resized(changes->items, changes->count + 1, sizeof *changes->items);
@@ -22,25 +21,27 @@ __attribute__((format(printf, 4, 5))) static void add_change(struct config_chang
     const size_t size = sizeof change->words;
     *change = (struct config_change){.key = key};
     changes->fabric |= key && key->fabric;
-    assert(cluster || key);
-    const char *section = cluster || !key ? cluster : key->section;
-    int length = snprintf(change->words, size, cluster ? "[cluster \"%s\"] " : "[%s] ", section);
+    static const char *const sections[CONFIG_PLACES] = {"[%s] ", "[cluster \"%s\"] ",
+                                                        "[profile \"%s\"] "};
+    assert(name || key);
+    int length = snprintf(change->words, size, sections[place], name ? name : key->section);
     va_start(args, format);
     (void)vsnprintf(change->words + length, size - (size_t)length, format, args);
     va_end(args);
 }
 
-static void compare_keys(struct config_changes *changes, const char *cluster, const void *before,
-                         const void *after)
+static void compare_keys(struct config_changes *changes, enum config_place place, const char *name,
+                         const void *before, const void *after)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        if (config_key_of_cluster(&keys[i]) != (cluster != NULL))
+        if (config_key_place(&keys[i]) != place)
             continue;
         char *was = config_value_text(&keys[i], before), *is = config_value_text(&keys[i], after);
         if (strcmp(was, is) != 0)
-            add_change(changes, &keys[i], cluster, "%s = %.400s -> %.400s", keys[i].name, was, is);
+            add_change(changes, &keys[i], place, name, "%s = %.400s -> %.400s", keys[i].name, was,
+                       is);
         free(was);
         free(is);
     }
@@ -53,16 +54,36 @@ static void compare_clusters(struct config_changes *changes, const struct config
         const struct config_cluster *was = &before->clusters[i];
         const struct config_cluster *is = config_cluster_find(after, was->name);
         if (is)
-            compare_keys(changes, was->name, was, is);
+            compare_keys(changes, CONFIG_CLUSTER, was->name, was, is);
         else
-            add_change(changes, NULL, was->name, "removed");
+            add_change(changes, NULL, CONFIG_CLUSTER, was->name, "removed");
     }
     for (uint32_t i = 0; i < after->core.cluster_count; i++) {
         const struct config_cluster *is = &after->clusters[i];
         if (config_cluster_find(before, is->name))
             continue;
-        add_change(changes, NULL, is->name, "added");
-        compare_keys(changes, is->name, &before->clusters[CLUSTERS_MAX], is);
+        add_change(changes, NULL, CONFIG_CLUSTER, is->name, "added");
+        compare_keys(changes, CONFIG_CLUSTER, is->name, &before->clusters[CLUSTERS_MAX], is);
+    }
+}
+
+static void compare_profiles(struct config_changes *changes, const struct config *before,
+                             const struct config *after)
+{
+    for (uint32_t i = 0; i < before->core.profile_count; i++) {
+        const struct config_profile *was = &before->profiles[i];
+        const struct config_profile *is = config_profile_find(after, was->name);
+        if (is)
+            compare_keys(changes, CONFIG_PROFILE, was->name, was, is);
+        else
+            add_change(changes, NULL, CONFIG_PROFILE, was->name, "removed");
+    }
+    for (uint32_t i = 0; i < after->core.profile_count; i++) {
+        const struct config_profile *is = &after->profiles[i];
+        if (config_profile_find(before, is->name))
+            continue;
+        add_change(changes, NULL, CONFIG_PROFILE, is->name, "added");
+        compare_keys(changes, CONFIG_PROFILE, is->name, &before->profiles[PROFILES_MAX], is);
     }
 }
 
@@ -119,7 +140,7 @@ static void compare_files(struct config_changes *changes, const struct config *b
         const struct config_file_status *was = find_file(before, is->key, is->name);
         if (!was || same_contents(&was->status, &is->status))
             continue;
-        add_change(changes, is->key, NULL, "%s%s%s was read again", is->key->name,
+        add_change(changes, is->key, CONFIG_PLAIN, NULL, "%s%s%s was read again", is->key->name,
                    is->name ? ": the file " : "", is->name ? is->name : "");
         changes->items[changes->count - 1].contents = true;
     }
@@ -129,8 +150,9 @@ void config_changes_find(struct config_changes *changes, const struct config *be
                          const struct config *after)
 {
     *changes = (struct config_changes){0};
-    compare_keys(changes, NULL, before, after);
+    compare_keys(changes, CONFIG_PLAIN, NULL, before, after);
     compare_clusters(changes, before, after);
+    compare_profiles(changes, before, after);
     compare_files(changes, before, after);
 }
 

@@ -10,7 +10,7 @@
 /* In what two configurations differ: what a reload would change, row by row of the table. */
 
 struct config_change {
-    const struct config_key *key; /* NULL: the cluster as a whole was added or removed */
+    const struct config_key *key; /* NULL: the cluster or profile as a whole was added or removed */
     bool contents;                /* of a file that it names; its value may be the same */
     /* "[vni] pool = 1024-2047 -> 1024-4095", "[cluster \"tuo\"] added", "[broker] tls_key was read
      * again". Values hold no secrets: those are in files. */
@@ -23,7 +23,7 @@ struct config_changes {
     bool fabric; /* one of them ends connections and login at the fabric manager */
 };
 
-/* In the order of the table, clusters behind it, files last. To be released. */
+/* In the order of the table, clusters and profiles behind it, files last. To be released. */
 void config_changes_find(struct config_changes *changes, const struct config *before,
                          const struct config *after);
 void config_changes_release(struct config_changes *changes);

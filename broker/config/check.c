@@ -155,6 +155,7 @@ static void check_socket(struct config_reading *reading)
               config->socket_group);
     check_users(reading, config_origin(reading, "broker", "admins"), config->admins);
     check_users(reading, config_origin(reading, "broker", "metrics_users"), config->metrics_users);
+    check_users(reading, config_origin(reading, "vni", "shared_users"), config->shared_users);
     struct stat found;
     if (config->munge_socket[0] != '\0' && stat(config->munge_socket, &found) < 0)
         WARN("broker", "munge_socket",
@@ -400,6 +401,41 @@ static void check_cluster(struct config_reading *reading, uint32_t i)
                      (unsigned)cluster->budget, (unsigned)total);
 }
 
+/* Which clusters' jobs may name it; 0 for none that is configured. */
+static uint64_t profile_clusters(struct config_reading *reading, uint32_t profile)
+{
+    const struct config *config = reading->config;
+    uint64_t bits = 0;
+    char *const *names = config->profiles[profile].clusters;
+    for (; names && *names; names++) {
+        const struct config_cluster *cluster = config_cluster_find(config, *names);
+        if (cluster)
+            bits |= UINT64_C(1) << (cluster - config->clusters);
+        else
+            config_fault(reading, true, config_profile_origin(reading, profile, "clusters"),
+                         "clusters: there is no [cluster \"%.40s\"]: name those that may use the "
+                         "profile",
+                         *names);
+    }
+    return config->profiles[profile].clusters ? bits : UINT64_MAX;
+}
+
+static void settle_profiles(struct config_reading *reading)
+{
+    struct config *config = reading->config;
+    for (uint32_t i = 0; i < config->core.profile_count; i++) {
+        struct profile_config *to = &config->core.profiles[i];
+        const struct config_profile *from = &config->profiles[i];
+        *to = (struct profile_config){.clusters = profile_clusters(reading, i),
+                                      .vni_count = from->vnis,
+                                      .interconnect = from->interconnect,
+                                      .wish = from->hwcoll,
+                                      .classes = from->traffic_classes,
+                                      .addresses = from->addresses};
+        memcpy(to->name, from->name, sizeof to->name);
+    }
+}
+
 static void check_clusters(struct config_reading *reading)
 {
     const struct config *config = reading->config;
@@ -436,6 +472,7 @@ void config_check(struct config_reading *reading)
         to->interconnect = from->interconnect;
         to->relay =
             (from->through ? from->through : config->hwcoll_through) == CONFIG_THROUGH_RELAY;
+        to->plugin = from->plugin_login[0] != '\0';
         to->limit_refused = from->plugin_limit == CONFIG_LIMIT_REFUSE;
         to->jobpoll = from->list_command;
         to->jobpoll_every_ms = from->list_every_ms;
@@ -444,6 +481,7 @@ void config_check(struct config_reading *reading)
            config->core.fm_urls[config->core.fm_url_count][0] != '\0')
         config->core.fm_url_count++;
     config->core.fm_present = config->core.fm_url_count > 0;
+    settle_profiles(reading);
     settle_authdir(config);
     settle_root_key_file(config);
 

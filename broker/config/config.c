@@ -16,14 +16,14 @@
 
 enum { SYNC_LOT = 4000 /* reservations that one step compares with a sync */ };
 
-/* Every default of a plain section, or of a cluster. */
-static void set_defaults(void *base, bool in_cluster)
+/* Every default of plain sections, of a cluster, or of a profile. */
+static void set_defaults(void *base, enum config_place place)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
         struct error err = {0};
-        if (config_key_of_cluster(&keys[i]) != in_cluster || !keys[i].initial)
+        if (config_key_place(&keys[i]) != place || !keys[i].initial)
             continue;
         int rc = config_value_set(&keys[i], base, keys[i].initial, false, &err);
         assert(rc == 0); /* a default that is not allowed is a bug */
@@ -35,9 +35,11 @@ struct config *config_create(void)
 {
     struct config *config = memory_zeroed(sizeof *config);
     config->core.sync_lot = SYNC_LOT;
-    set_defaults(config, false);
+    set_defaults(config, CONFIG_PLAIN);
     for (size_t i = 0; i <= CLUSTERS_MAX; i++)
-        set_defaults(&config->clusters[i], true);
+        set_defaults(&config->clusters[i], CONFIG_CLUSTER);
+    for (size_t i = 0; i <= PROFILES_MAX; i++)
+        set_defaults(&config->profiles[i], CONFIG_PROFILE);
     return config;
 }
 
@@ -48,10 +50,13 @@ void config_destroy(struct config *config)
     config_words_destroy(config->admins);
     config_words_destroy(config->metrics_users);
     nicbook_destroy(config->nicbook);
+    config_words_destroy(config->shared_users);
     for (size_t i = 0; i < CLUSTERS_MAX; i++) {
         config_words_destroy(config->clusters[i].users);
         config_words_destroy(config->clusters[i].list_command);
     }
+    for (size_t i = 0; i < PROFILES_MAX; i++)
+        config_words_destroy(config->profiles[i].clusters);
     free(config);
 }
 
@@ -60,6 +65,15 @@ const struct config_cluster *config_cluster_find(const struct config *config, co
     for (uint32_t i = 0; i < config->core.cluster_count; i++) {
         if (strcmp(config->clusters[i].name, name) == 0)
             return &config->clusters[i];
+    }
+    return NULL;
+}
+
+const struct config_profile *config_profile_find(const struct config *config, const char *name)
+{
+    for (uint32_t i = 0; i < config->core.profile_count; i++) {
+        if (strcmp(config->profiles[i].name, name) == 0)
+            return &config->profiles[i];
     }
     return NULL;
 }

@@ -41,6 +41,15 @@ struct config_cluster {
     int64_t list_every_ms, list_timeout_ms;
 };
 
+/* Where a value is the site's default, it is as in struct profile_config (core/config.h). */
+struct config_profile {
+    char name[PROFILE_NAME_MAX + 1];
+    char description[256];
+    char **clusters; /* NULL-terminated; NULL when unset: of all */
+    int vnis, hwcoll, interconnect;
+    uint32_t traffic_classes, addresses;
+};
+
 /* A file whose contents count as configuration (change.h). */
 struct config_file_status {
     const struct config_key *key; /* whose value names it */
@@ -62,6 +71,7 @@ struct config {
     char **admins;                          /* as config_cluster.users */
     char **metrics_users;                   /* the same; NULL when unset */
     bool metrics_anonymous;
+    char **shared_users; /* the same: who may make shared VNIs */
     char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY and _ETCD */
     uint32_t connections_max;
     int log_level; /* as syslog.h */
@@ -92,6 +102,8 @@ struct config {
     struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
                                                          defaults, so always in the last */
 
+    struct config_profile profiles[PROFILES_MAX + 1]; /* core.profile_count, and so on */
+
     struct config_file_status files[CONFIG_STATUSES_MAX];
     size_t file_count; /* 0: not read yet */
 };
@@ -102,6 +114,9 @@ void config_destroy(struct config *config); /* NULL is allowed */
 
 /* NULL: none is configured under this name. */
 const struct config_cluster *config_cluster_find(const struct config *config, const char *name);
+
+/* The same of a profile. */
+const struct config_profile *config_profile_find(const struct config *config, const char *name);
 
 /* Files in fm_authdir that the login consists of, NULL-terminated. */
 const char *const *config_login_files(const struct config *config);

@@ -22,7 +22,7 @@ struct source {
     struct config_origin here;
     bool in_section;
     const char *section;          /* as the table names it; NULL: not known */
-    uint32_t cluster;             /* in section "cluster": its index */
+    uint32_t index;               /* in one with a name: which of its kind */
     const struct config_key *key; /* of the last pair, if it was good */
     bool after_pair;              /* there was one in this section */
 };
@@ -67,13 +67,20 @@ const struct config_origin *config_cluster_origin(const struct config_reading *r
 
 /* ---- sections ---- */
 
+const struct config_origin *config_profile_origin(const struct config_reading *reading,
+                                                  uint32_t profile, const char *name)
+{
+    const size_t row = config_key_row(config_key_find("profile", name));
+    return &reading->origins[1 + CLUSTERS_MAX + profile][row];
+}
+
 /* The name as the table has it, or NULL. */
 static const char *find_plain_section(const char *name)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        if (strcmp(keys[i].section, name) == 0 && !config_key_of_cluster(&keys[i]))
+        if (strcmp(keys[i].section, name) == 0 && config_key_place(&keys[i]) == CONFIG_PLAIN)
             return keys[i].section;
     }
     return NULL;
@@ -98,14 +105,45 @@ static void enter_cluster(struct source *source, const char *name)
         memcpy(config->clusters[i].name, name, strlen(name) + 1);
         source->reading->sections[i] = source->here;
     }
-    source->cluster = i;
+    source->index = i;
     source->section = "cluster";
+}
+
+static void enter_profile(struct source *source, const char *name)
+{
+    struct config *config = source->reading->config;
+    const struct config_profile *known = config_profile_find(config, name);
+    uint32_t i = known ? (uint32_t)(known - config->profiles) : config->core.profile_count;
+    if (!profile_name_valid(name)) {
+        FAULT(source, "profile \"%s\": allowed are 1 to %d of a-z, 0-9 and _", name,
+              PROFILE_NAME_MAX);
+        return;
+    }
+    if (i == PROFILES_MAX) {
+        FAULT(source, "profile \"%s\" is one too many, at most %d are allowed", name, PROFILES_MAX);
+        return;
+    }
+    if (!known) {
+        config->core.profile_count++;
+        memcpy(config->profiles[i].name, name, strlen(name) + 1);
+    }
+    source->index = i;
+    source->section = "profile";
+}
+
+/* Where its name is, or NULL: it is no line such as [kind "NAME"]. */
+static bool read_name(const char *line, const char *kind, char name[static 64])
+{
+    const size_t length = strlen(kind);
+    int end = 0;
+    return strncmp(line + 1, kind, length) == 0 &&
+           sscanf(line + 1 + length, " \"%63[^\"]\"%n", name, &end) == 1 && end != 0 &&
+           line[1 + length + (size_t)end] == '\0';
 }
 
 static void read_section(struct source *source, char *line)
 {
     char *last = line + strlen(line) - 1, name[64];
-    int end = 0;
     source->key = NULL;
     source->after_pair = false;
     source->in_section = true;
@@ -116,12 +154,14 @@ static void read_section(struct source *source, char *line)
     }
     *last = '\0';
     source->section = find_plain_section(line + 1);
-    if (sscanf(line, "[cluster \"%63[^\"]\"%n", name, &end) == 1 && end != 0 && line[end] == '\0')
+    if (read_name(line, "cluster", name))
         enter_cluster(source, name);
+    else if (read_name(line, "profile", name))
+        enter_profile(source, name);
     else if (!source->section)
         FAULT(source,
               "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
-              "[omnipath], [inventory] and [cluster \"NAME\"]",
+              "[omnipath], [inventory], [cluster \"NAME\"] and [profile \"NAME\"]",
               line);
 }
 
@@ -149,11 +189,11 @@ static void set_value(struct source *source, const struct config_key *key, const
                       bool more)
 {
     struct config_reading *reading = source->reading;
-    bool in_cluster = config_key_of_cluster(key);
-    void *base =
-        in_cluster ? (void *)&reading->config->clusters[source->cluster] : (void *)reading->config;
-    struct config_origin *origin =
-        &reading->origins[in_cluster ? 1 + source->cluster : 0][config_key_row(key)];
+    const enum config_place place = config_key_place(key);
+    void *base = config_base(reading->config, place, source->index);
+    const size_t begin[CONFIG_PLACES] = {0, 1, 1 + CLUSTERS_MAX};
+    const size_t at = begin[place] + (place == CONFIG_PLAIN ? 0 : source->index);
+    struct config_origin *origin = &reading->origins[at][config_key_row(key)];
     struct error err = {0};
 
     if (!more && origin->file == source->here.file) {

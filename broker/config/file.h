@@ -23,8 +23,9 @@ struct config_reading {
     unsigned faults;
     char *files[CONFIG_FILES_MAX];
     unsigned file_count;
-    /* By row of the table: first those of no cluster, then those of each cluster. */
-    struct config_origin origins[1 + CLUSTERS_MAX][CONFIG_KEYS_MAX];
+    /* By row of the table: first those of plain sections, then those of each cluster and profile.
+     */
+    struct config_origin origins[1 + CLUSTERS_MAX + PROFILES_MAX][CONFIG_KEYS_MAX];
     struct config_origin sections[CLUSTERS_MAX]; /* where the cluster was first named */
 };
 
@@ -32,11 +33,13 @@ struct config_reading {
  * end: then what is missing is no fault of its own. */
 bool config_file_read(struct config_reading *reading, const char *path);
 
-/* Where a key was set, in a plain section or for a cluster (its index). */
+/* Where a key was set, in a plain section or for a cluster or profile (its index). */
 const struct config_origin *config_origin(const struct config_reading *reading, const char *section,
                                           const char *name);
 const struct config_origin *config_cluster_origin(const struct config_reading *reading,
                                                   uint32_t cluster, const char *name);
+const struct config_origin *config_profile_origin(const struct config_reading *reading,
+                                                  uint32_t profile, const char *name);
 
 /* Reports a fault or warning about a place; origin NULL or unset: about the first file as a whole.
  */

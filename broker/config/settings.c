@@ -12,15 +12,15 @@ static const char *or_null(const char *text)
     return text[0] != '\0' ? text : NULL;
 }
 
-static void write_shared(FILE *out, const char *cluster, const void *base)
+static void write_shared(FILE *out, enum config_place place, const char *of, const void *base)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
     for (size_t i = 0; i < count; i++) {
-        if (keys[i].host || config_key_of_cluster(&keys[i]) != (cluster != NULL))
+        if (keys[i].host || config_key_place(&keys[i]) != place)
             continue;
         char *text = config_value_text(&keys[i], base);
-        fprintf(out, "%s %s = %s\n", cluster ? cluster : keys[i].section, keys[i].name, text);
+        fprintf(out, "%s %s = %s\n", of ? of : keys[i].section, keys[i].name, text);
         free(text);
     }
 }
@@ -30,9 +30,11 @@ char *settings_shared(const struct config *config)
     char *text = NULL;
     size_t size;
     FILE *out = memory_must(open_memstream(&text, &size));
-    write_shared(out, NULL, config);
+    write_shared(out, CONFIG_PLAIN, NULL, config);
     for (uint32_t i = 0; i < config->core.cluster_count; i++)
-        write_shared(out, config->clusters[i].name, &config->clusters[i]);
+        write_shared(out, CONFIG_CLUSTER, config->clusters[i].name, &config->clusters[i]);
+    for (uint32_t i = 0; i < config->core.profile_count; i++)
+        write_shared(out, CONFIG_PROFILE, config->profiles[i].name, &config->profiles[i]);
     if (fclose(out) != 0)
         (void)memory_must(NULL);
     return text;

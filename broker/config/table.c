@@ -17,6 +17,10 @@
     .offset = offsetof(struct config_cluster, member),                                             \
     .size = sizeof((struct config_cluster *)0)->member
 
+#define IN_PROFILE(member)                                                                         \
+    .offset = offsetof(struct config_profile, member),                                             \
+    .size = sizeof((struct config_profile *)0)->member
+
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define MINUTE (60 * INT64_C(1000))
 #define HOUR (60 * MINUTE)
@@ -52,15 +56,24 @@ size_t config_key_row(const struct config_key *key)
     return (size_t)(key - table);
 }
 
+void *config_base(struct config *config, enum config_place place, uint32_t index)
+{
+    void *const bases[CONFIG_PLACES] = {config, &config->clusters[index], &config->profiles[index]};
+    assert(index < CLUSTERS_MAX && index < PROFILES_MAX);
+    return bases[place];
+}
+
 const char *config_key_path(const struct config_key *key, const struct config *config)
 {
     assert(key->type == CONFIG_PATH || key->type == CONFIG_JOB_CA || key->type == CONFIG_TEXT);
     return (const char *)config + key->offset;
 }
 
-bool config_key_of_cluster(const struct config_key *key)
+enum config_place config_key_place(const struct config_key *key)
 {
-    return strcmp(key->section, "cluster") == 0;
+    return strcmp(key->section, "cluster") == 0   ? CONFIG_CLUSTER
+           : strcmp(key->section, "profile") == 0 ? CONFIG_PROFILE
+                                                  : CONFIG_PLAIN;
 }
 
 /* ---- --help-config, the sample file, mcastd.conf(5) ---- */
@@ -85,19 +98,19 @@ static void print_wrapped(FILE *out, const char *prefix, const char *text)
     fputc('\n', out);
 }
 
-/* Each key, in its section: plain stands before the name of one, cluster is the beginning of
- * [cluster "NAME"]. */
-static void print_keys(FILE *out, const char *plain, const char *cluster,
+/* Each key, in its section: how one begins, where the name of a plain one stands for %s. */
+static void print_keys(FILE *out, const char *const begin[CONFIG_PLACES],
                        void (*print)(FILE *out, const struct config_key *key, const char *allowed))
 {
     for (const struct config_key *key = table; key < table + KEYS; key++) {
         bool begins = key == table || strcmp(key->section, key[-1].section) != 0;
         char allowed[CONFIG_ALLOWED_SIZE];
         config_value_allowed(key, allowed, sizeof allowed);
-        if (begins && config_key_of_cluster(key))
-            fputs(cluster, out);
+        const enum config_place place = config_key_place(key);
+        if (begins && place == CONFIG_PLAIN)
+            fprintf(out, "%s[%s]\n", begin[place], key->section);
         else if (begins)
-            fprintf(out, "%s[%s]\n", plain, key->section);
+            fputs(begin[place], out);
         print(out, key, allowed);
     }
 }
@@ -119,7 +132,8 @@ void config_print_help(FILE *out)
         "Lists may go on in indented lines. SIGHUP (systemctl reload mcastd) applies changes, all\n"
         "of them or none; keys marked so need a restart.\n",
         out);
-    print_keys(out, "\n", "\n[cluster \"NAME\"]\n", print_help_key);
+    static const char *const begin[] = {"\n", "\n[cluster \"NAME\"]\n", "\n[profile \"NAME\"]\n"};
+    print_keys(out, begin, print_help_key);
 }
 
 static void print_sample_key(FILE *out, const struct config_key *key, const char *allowed)
@@ -136,11 +150,14 @@ void config_print_sample(FILE *out)
           "# default, or an example where there is none. `mcastd --help-config` says more,\n"
           "# `mcastd --check` reports faults.\n",
           out);
-    print_keys(out, "\n",
-               "\n# One such section for each resource manager; names are [a-z0-9_]+. On a fabric\n"
-               "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
-               "#[cluster \"elcap\"]\n",
-               print_sample_key);
+    static const char *const begin[] = {
+        "\n",
+        "\n# One such section for each resource manager; names are [a-z0-9_]+. On a fabric\n"
+        "# shared with Slurm, a name must not begin with the name of a Slurm cluster.\n"
+        "#[cluster \"elcap\"]\n",
+        "\n# What jobs can ask for by one name; any number of such sections.\n"
+        "#[profile \"large\"]\n"};
+    print_keys(out, begin, print_sample_key);
 }
 
 static void print_man_key(FILE *out, const struct config_key *key, const char *allowed)
@@ -159,12 +176,17 @@ static void print_man_key(FILE *out, const struct config_key *key, const char *a
 static void print_man_keys(FILE *out)
 {
     /* In the arguments of a request, quotes are roff's. */
-    print_keys(out, ".SH ",
-               ".SH [cluster \\(dqNAME\\(dq]\n"
-               "One such section for each resource manager; names are of a\\-z, 0\\-9 and _.\n"
-               "On a fabric shared with Slurm, a name must not begin with the name of a Slurm\n"
-               "cluster that talks to the fabric manager itself: Slurm deletes by prefix.\n",
-               print_man_key);
+    static const char *const begin[] = {
+        ".SH ",
+        ".SH [cluster \\(dqNAME\\(dq]\n"
+        "One such section for each resource manager; names are of a\\-z, 0\\-9 and _.\n"
+        "On a fabric shared with Slurm, a name must not begin with the name of a Slurm\n"
+        "cluster that talks to the fabric manager itself: Slurm deletes by prefix.\n",
+        ".SH [profile \\(dqNAME\\(dq]\n"
+        "What jobs can ask for by one name; names are of a\\-z, 0\\-9 and _.\n"
+        "What a job says itself counts for more than its profile, and that for more than the\n"
+        "site's defaults. A job keeps what it got when the profile is changed.\n"};
+    print_keys(out, begin, print_man_key);
 }
 
 static void print_man_restart_keys(FILE *out)

@@ -24,6 +24,8 @@ enum config_type {
     CONFIG_IDSET,    /* struct idset; may go on in indented lines */
     CONFIG_USERS,    /* char **, NULL-terminated; may go on in indented lines */
     CONFIG_COMMAND,  /* char **, NULL-terminated: an absolute path, then arguments */
+    CONFIG_NAMES,    /* char **, NULL-terminated: of clusters; may go on in indented lines */
+    CONFIG_SENTENCE, /* char[size] */
 };
 
 /* What holds for the file that a key names. */
@@ -34,8 +36,11 @@ enum config_file {
     CONFIG_FILE_CERTIFICATE = 8, /* it holds a certificate, or is a folder of authorities */
 };
 
+/* Where a key stands: in a section of which there is one, or in each of those with a name. */
+enum config_place { CONFIG_PLAIN, CONFIG_CLUSTER, CONFIG_PROFILE, CONFIG_PLACES };
+
 struct config_key {
-    const char *section; /* "cluster": stands for each [cluster "NAME"] */
+    const char *section; /* "cluster": stands for each [cluster "NAME"]; "profile" likewise */
     const char *name;
     enum config_type type;
     const char *initial; /* the default, as it would be written; NULL: unset, and may be empty */
@@ -50,18 +55,21 @@ struct config_key {
     bool host;           /* may differ between brokers of one ledger */
     bool fabric;         /* a change ends connections and login at the fabric manager */
     int64_t min, max;
-    size_t offset, size; /* in struct config; for "cluster" in struct config_cluster */
+    size_t offset, size; /* in struct config, or config_cluster, or config_profile */
 };
 
-enum { CONFIG_KEYS_MAX = 96 };
+enum { CONFIG_KEYS_MAX = 112 };
 const struct config_key *config_keys(size_t *count);
 
 /* The row, by its name or its older one, or NULL. */
 const struct config_key *config_key_find(const char *section, const char *name);
 size_t config_key_row(const struct config_key *key); /* its index */
-bool config_key_of_cluster(const struct config_key *key);
-/* What a row of one of the path types says, or of TEXT; not of a cluster. */
+enum config_place config_key_place(const struct config_key *key);
+/* Where the values of this place's keys are: in config, or in its cluster or profile of this index.
+ */
 struct config;
+void *config_base(struct config *config, enum config_place place, uint32_t index);
+/* What a row of one of the path types says, or of TEXT; of a plain section. */
 const char *config_key_path(const struct config_key *key, const struct config *config);
 
 /* Writes a page to which tables belong: each "@" that is a line of its own stands for the next of

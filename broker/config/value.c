@@ -385,6 +385,7 @@ static const struct {
     const char *allowed; /* NULL: it depends on the key */
 } types[] = {
     [CONFIG_TEXT] = {set_word, print_text, "a word"},
+    [CONFIG_SENTENCE] = {copy_text, print_text, "a sentence"},
     [CONFIG_PATH] = {set_path, print_text, "an absolute path"},
     [CONFIG_URL] = {set_urls, print_urls, NULL},
     [CONFIG_LISTEN] = {set_listen, print_text,
@@ -404,6 +405,7 @@ static const struct {
     [CONFIG_COMMAND] = {set_command, print_words,
                         "an absolute path and its arguments, separated by blanks; no quotes, no "
                         "shell"},
+    [CONFIG_NAMES] = {set_users, print_words, "names, separated by blanks or commas"},
 };
 
 void config_value_allowed(const struct config_key *key, char *out, size_t size)
@@ -447,7 +449,7 @@ int config_value_set(const struct config_key *key, void *base, const char *text,
         return types[key->type].set(&setting);
     if (key->initial)
         return not_allowed(&setting);
-    if (key->type == CONFIG_COMMAND)
+    if (key->type == CONFIG_COMMAND || key->type == CONFIG_NAMES)
         clear_words(setting.value);
     else
         memset(setting.value, 0, key->size);
@@ -472,6 +474,6 @@ char *config_value_text(const struct config_key *key, const void *base)
 
 bool config_value_is_list(const struct config_key *key)
 {
-    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS ||
+    return key->type == CONFIG_IDSET || key->type == CONFIG_USERS || key->type == CONFIG_NAMES ||
            (key->type == CONFIG_URL && key->size > FM_URL_SIZE);
 }

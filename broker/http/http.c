@@ -9,6 +9,7 @@
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/arrivals.h"
 #include "broker/http/listen/httpworker.h"
+#include "broker/http/listen/kept.h"
 #include "broker/http/listen/peer.h"
 #include "broker/http/auth/resolver.h"
 #include "broker/http/shared.h"
@@ -31,6 +32,8 @@ static_assert((int)HTTP_THREADS == 3 * (int)WORKQUEUE_THREADS,
 
 enum {
     LEAVE_MS = 2000,        /* at the end, for answers on their way to slow readers */
+    DRAIN_MS = 2000,        /* for requests of those who have connected; */
+    DRAIN_LOOK_MS = 5,      /* how often it is looked whether they have come */
     ARRIVALS_MIN = 64,      /* that wait for their handshake, where descriptors are few */
     OTHER_DESCRIPTORS = 256 /* the ledger, the fabric manager, timers, sockets to listen at */
 };
@@ -40,7 +43,7 @@ static void on_events(void *arg, uint64_t last_seq)
     struct http *http = arg;
     if (last_seq > http->durable_seq)
         http->durable_seq = last_seq;
-    stream_wake_all(http);
+    stream_events(http);
 }
 
 /* ---- what a reload can change ---- */
@@ -89,6 +92,7 @@ static void change_apply(struct http *http, struct http_change *change)
                               .plugin_logins = http->plugin_logins,
                               .tls = http->tls,
                               .launch_keys = http->launch_keys};
+    pluginlogins_follow(change->plugin_logins, http->plugin_logins);
     http->config = change->config;
     http->rights = change->rights;
     http->plugin_logins = change->plugin_logins;
@@ -223,7 +227,8 @@ static int listener_open(struct http *http, int which, int fd, struct error *err
 static int listener_open_tcp(struct http *http, int which, const char *address, int *port,
                              struct error *err)
 {
-    const int fd = socket_listen_tcp(address, port, err);
+    const char *key = which == LISTENER_FRONT ? "front" : "listen";
+    const int fd = kept_listen(http->kept, key, address, port, err);
     return fd < 0 ? fd : listener_open(http, which, fd, err);
 }
 
@@ -231,6 +236,10 @@ static int listeners_open(struct http *http, struct error *err)
 {
     const struct config *config = http->config;
     struct stat made;
+    if (http->kept) { /* what the configuration no longer names refuses at once */
+        kept_drop(http->kept, "listen", config->listen);
+        kept_drop(http->kept, "front", config->front_listen);
+    }
     int fd = socket_listen_unix(config->socket, config->socket_mode,
                                 config->socket_group[0] != '\0' ? config->socket_group : NULL, err);
     if (fd < 0)
@@ -259,6 +268,7 @@ static int parts_create(struct http *http, const struct http_options *options, s
     http->engine = options->engine;
     http->bearers = options->bearers;
     http->keyring = options->keyring;
+    http->kept = options->kept;
     http->step_down = options->step_down;
     http->step_down_arg = options->step_down_arg;
     quota_init(&http->quota, options->config->connections_max);
@@ -323,6 +333,40 @@ void http_reloaded(struct http *http, bool applied)
     http->reloads += applied;
     http->reloads_refused += !applied;
     http->reload_refused = !applied;
+}
+
+/* Nobody is in his handshake or has just connected, and no request's head or body is on its way. */
+static bool has_drained(const struct http *http)
+{
+    for (int i = 0; i < LISTENERS; i++)
+        if (http->listeners[i].server && server_waiting(http->listeners[i].server) > 0)
+            return false;
+    for (const struct call *call = LIST_FIRST(&http->calls); call; call = LIST_NEXT(call, link))
+        if (call->phase < CALL_DECIDING)
+            return false;
+    return http->young == 0;
+}
+
+static void on_drain(uv_timer_t *timer)
+{
+    struct http *http = timer->data;
+    void (*drained)(void *arg) = http->drained;
+    if (!has_drained(http) && uv_now(http->loop) - http->drain_ms < DRAIN_MS)
+        return;
+    http->drained = NULL;
+    uv_timer_start(&http->timer, on_second, 1000, 1000);
+    drained(http->drained_arg);
+}
+
+void http_drain(struct http *http, void (*done)(void *arg), void *arg)
+{
+    for (int i = 0; i < LISTENERS; i++)
+        if (http->listeners[i].server && !http->listeners[i].local)
+            server_stop_accepting(http->listeners[i].server);
+    http->drained = done;
+    http->drained_arg = arg;
+    http->drain_ms = uv_now(http->loop);
+    uv_timer_start(&http->timer, on_drain, 0, DRAIN_LOOK_MS);
 }
 
 void http_quiesce(struct http *http)

@@ -13,12 +13,15 @@
  * into events for the engine and the core's answers into HTTP responses. Who may do what:
  * docs/security.md. */
 
+struct kept;
+
 struct http_options {
     uv_loop_t *loop;
     struct engine *engine;
     const struct bearers *bearers; /* of the engine */
     struct keyring *keyring;
     const struct config *config; /* until it is destroyed, or a reload replaces it */
+    struct kept *kept;           /* sockets from before a restart; NULL: none are kept */
     /* Lets another broker lead, once the answer is sent; NULL: this broker is alone. */
     void (*step_down)(void *arg);
     void *step_down_arg;
@@ -40,10 +43,10 @@ struct http *http_create(const struct http_options *options, struct error *err);
 
 /* A reload, in steps, so that it happens wholly or not at all together with what others reload.
  *
- * Heeds admins, metrics_users, clusters, metrics_anonymous, the TLS files, plugin_login and
- * launch_key_file (read again, whether or not their names have changed) and munge_socket; the rest
- * is as http_create had it. Rights change for connections that are open, too: each request is
- * judged by what is known when it comes. */
+ * Heeds admins, metrics_users, shared_users, clusters, metrics_anonymous, the TLS files,
+ * plugin_login and launch_key_file (read again, whether or not their names have changed) and
+ * munge_socket; the rest is as http_create had it. Rights change for connections that are open,
+ * too: each request is judged by what is known when it comes. */
 struct http_change;
 
 /* Reads and resolves all of it, which may take long: in any thread, for nothing is changed. Borrows
@@ -65,6 +68,10 @@ int http_front_port(const struct http *http);
 
 /* A reload of the configuration was put into force, or refused: for /metrics and the status. */
 void http_reloaded(struct http *http, bool applied);
+
+/* Before http_quiesce, where listening sockets are kept: accepts nothing more, and goes on until
+ * who had come by now has asked, two seconds at most; then done is called from the loop. */
+void http_drain(struct http *http, void (*done)(void *arg), void *arg);
 
 /* Takes no more connections and requests (503, Connection: close) and ends event streams; what was
  * accepted still gets its answer. Call before engine_stop. */

@@ -56,17 +56,22 @@ static bool pattern_matches(const char *pattern, const struct target *target)
     return *pattern == '\0';
 }
 
+static bool is_of(const struct route *route, bool front)
+{
+    return route->both || route->front == front;
+}
+
 const struct route *route_match(const struct route *routes, size_t count,
                                 const struct target *target, bool front, int method,
                                 unsigned *methods)
 {
     *methods = 0;
     for (size_t i = 0; i < count; i++)
-        if (routes[i].front == front && (int)routes[i].method == method &&
+        if (is_of(&routes[i], front) && (int)routes[i].method == method &&
             pattern_matches(routes[i].pattern, target))
             return &routes[i];
     for (size_t i = 0; i < count; i++)
-        if (routes[i].front == front && pattern_matches(routes[i].pattern, target))
+        if (is_of(&routes[i], front) && pattern_matches(routes[i].pattern, target))
             *methods |= (unsigned)routes[i].method;
     return NULL;
 }

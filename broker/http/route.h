@@ -56,7 +56,8 @@ struct route {
     bool changes;             /* refused while nothing can be saved */
     bool always;              /* answered in whatever role the broker is */
     bool form;                /* its body is a form, not JSON */
-    bool front;               /* of the listener that stands in front of the fabric manager */
+    bool front;               /* of the listener that stands in front of the fabric manager, */
+    bool both; /* … or of either: what a relayed job, which knows no other, asks about itself */
 };
 
 /* The row of this kind of listener for a target and a method; or NULL, and *methods receives what

@@ -18,6 +18,7 @@
 
 struct call;
 struct decoder;
+struct kept;
 struct metrics_text;
 struct peer;
 struct pluginlogins;
@@ -56,6 +57,7 @@ struct http {
     struct resolver *resolver;
     dev_t socket_device;
     ino_t socket_inode;
+    struct kept *kept; /* sockets that outlive this process, or NULL */
     int port, front_port;
     bool quiescing, closing;
     void (*step_down)(void *arg); /* http_options */
@@ -79,7 +81,10 @@ struct http {
     uint64_t reloads, reloads_refused;
     bool reload_refused; /* the last one: the files are not what is in force */
 
-    unsigned handles; /* still to be closed */
+    void (*drained)(void *arg); /* http_drain; or NULL */
+    void *drained_arg;
+    uint64_t drain_ms; /* when it began, by the loop */
+    unsigned handles;  /* still to be closed */
     void (*closed)(void *arg);
     void *closed_arg;
 };
@@ -91,7 +96,11 @@ void http_settled(struct http *http);
 
 void stream_destroy(struct stream *stream);                  /* NULL is allowed */
 struct MHD_Response *stream_response(struct stream *stream); /* to be sent for its call */
-/* Something is new, or a right has ended: all that wait go on. */
+/* Something is new: those that wait for it go on. */
+void stream_events(struct http *http);
+/* A right has ended, or the broker stops: all that wait go on. */
 void stream_wake_all(struct http *http);
+/* The peer's connection is being closed, which libmicrohttpd does not notice while it waits. */
+void stream_end(struct http *http, const struct peer *peer);
 /* Every second: those that wait get a keep-alive now and then. */
 void stream_pulse(struct http *http);

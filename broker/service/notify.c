@@ -104,3 +104,27 @@ void notify_reloading(const struct notify *notify)
     (void)notify_send(notify, true, "RELOADING=1\nMONOTONIC_USEC=%" PRId64,
                       clock_read_ns(CLOCK_MONOTONIC) / 1000);
 }
+
+void notify_store(const struct notify *notify, const char *name, int fd)
+{
+    char words[WORDS_SIZE];
+    union {
+        struct cmsghdr header;
+        char space[CMSG_SPACE(sizeof fd)];
+    } control = {0};
+    const int length = snprintf(words, sizeof words, "FDSTORE=1\nFDNAME=%s", name);
+    struct iovec text = {.iov_base = words, .iov_len = (size_t)length};
+    const struct msghdr message = {.msg_name = (void *)(uintptr_t)&notify->address,
+                                   .msg_namelen = notify->length,
+                                   .msg_iov = &text,
+                                   .msg_iovlen = 1,
+                                   .msg_control = &control,
+                                   .msg_controllen = sizeof control};
+    if (notify->fd < 0 || length < 0 || (size_t)length >= sizeof words)
+        return;
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(&control.header), &fd, sizeof fd);
+    (void)sendmsg(notify->fd, &message, MSG_NOSIGNAL);
+}

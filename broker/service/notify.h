@@ -30,3 +30,7 @@ __attribute__((format(printf, 3, 4))) bool notify_send(const struct notify *noti
                                                        const char *format, ...);
 /* RELOADING=1 with the moment, as Type=notify-reload wants it (systemd 253); ends with READY=1. */
 void notify_reloading(const struct notify *notify);
+
+/* Hands the service manager a copy of fd, to be given back at the next start under this name, which
+ * has no colon; where it keeps any (FileDescriptorStoreMax). */
+void notify_store(const struct notify *notify, const char *name, int fd);

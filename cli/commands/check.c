@@ -90,18 +90,28 @@ static int ask_broker(struct call *call, struct findings *findings, json_t *fact
         call->url = url;
     if (!call->cacert && cacert[0])
         call->cacert = cacert;
+    const bool plugin = command_text(facts, "plugin")[0];
     if (command_open(call) < 0 || mcast_whoami(call->handle, &whoami, &call->error) < 0) {
         findings_add(findings, FINDING_PROBLEM, "broker",
-                     "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…", "%s",
-                     call->error.text);
+                     plugin
+                         ? "start mcastd, or say where it is, or run this there: mcastctl --url "
+                           "https://HOST:7470 check slurm ([broker] listen)"
+                         : "start mcastd, or say where it is: /etc/mcastd/slurm-hooks: MCAST_URL=…",
+                     "%s%s", call->error.text,
+                     plugin ? "; VNIs, sizes and fm_url were not compared with its own" : "");
         return mcast_exit_status(&call->error) == MCAST_EXIT_NO_ANSWER ? MCAST_EXIT_NO_ANSWER
                                                                        : MCAST_EXIT_OK;
     }
     (void)mcast_status(call->handle, &status, NULL); /* not everyone may see it */
     json_t *who = json_loads(whoami, 0, NULL), *how = status ? json_loads(status, 0, NULL) : NULL;
-    manager_judge(findings, facts, who, how);
     const json_t *front = json_object_get(who, "front");
-    if (command_text(front, "url") && command_text(front, "ca") && command_text(facts, "node")[0])
+    if (plugin)
+        plugin_judge(findings, command_text(facts, "cluster"), command_text(facts, "parameters"),
+                     how);
+    else
+        manager_judge(findings, facts, who, how);
+    if (!plugin && command_text(front, "url") && command_text(front, "ca") &&
+        command_text(facts, "node")[0])
         run_script(call, front, findings, facts, output);
     json_decref(who);
     json_decref(how);
@@ -119,9 +129,9 @@ static int run_check(struct call *call)
         return command_misused(call, "check what? Only slurm is known; for Flux run %s", flux);
     }
     struct findings *findings = findings_create();
-    json_t *facts =
-        json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "hooks", "", "user", "", "controller", "",
-                  "node", "", "url", "", "cacert", "", "nodes", "", "manager", "");
+    json_t *facts = json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s,s:s}", "plugin", "",
+                              "parameters", "", "hooks", "", "user", "", "controller", "", "node",
+                              "", "url", "", "cacert", "", "nodes", "", "manager", "");
     char *output = memory_zeroed(OUTPUT_SIZE);
     run_script(call, NULL, findings, facts, output);
     const int code =

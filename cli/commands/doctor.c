@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
 #include "cli/program.h"
@@ -8,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192 };
+enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192, CONFIG_SIZE = 65536 };
 
 enum { CONFIG, NODE_CONFIG };
 
@@ -149,6 +150,21 @@ static void judge_munge(struct findings *findings, const char *socket)
         findings_add(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
 }
 
+/* A Slurm here that keeps its own plugin (B9). */
+static void judge_plugin(struct call *call, struct findings *findings)
+{
+    static const char *const argv[] = {"scontrol", "show", "config", NULL};
+    char *config = memory_zeroed(CONFIG_SIZE), *text = NULL;
+    if (call->handle && program_run(argv, NULL, config, CONFIG_SIZE) == 0 &&
+        mcast_status(call->handle, &text, NULL) == 0) {
+        json_t *status = json_loads(text, 0, NULL);
+        plugin_judge_shown(findings, config, status);
+        json_decref(status);
+    }
+    free(config);
+    free(text);
+}
+
 static void look_around(const struct call *call, struct findings *findings)
 {
     char configured[LOCALFILES_PATH_MAX];
@@ -166,6 +182,7 @@ static int run_doctor(struct call *call)
 {
     struct findings *findings = findings_create();
     const int code = ask_broker(call, findings);
+    judge_plugin(call, findings);
     look_around(call, findings);
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }

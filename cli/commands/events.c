@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/jobid.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/view.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-enum { AFTER, FOLLOW };
+enum { KINDS_MAX = 16 };
 
-static const struct command_option options[] = {
-    [AFTER] = {"after", true}, [FOLLOW] = {"follow", false}, {0}};
+enum { AFTER, FOLLOW, KIND, JOB };
+
+static const struct command_option options[] = {[AFTER] = {"after", true},
+                                                [FOLLOW] = {"follow", false},
+                                                [KIND] = {"kind", true},
+                                                [JOB] = {"job", true},
+                                                {0}};
 
 /* The fabric manager's words may be in the detail. */
 static void print_line(const struct mcast_event *event)
@@ -43,11 +51,27 @@ static int print_event(const struct mcast_event *event, void *data)
 
 static int run_events(struct call *call)
 {
+    struct mcast_event_filter filter = MCAST_EVENT_FILTER_INIT;
+    const char *kinds[KINDS_MAX + 1];
     uint64_t after = 0;
     if (command_number(call, AFTER, 0, INT64_MAX, &after) < 0)
         return MCAST_USAGE;
-    int rc = mcast_events(call->handle, after, call->given[FOLLOW] ? MCAST_FOLLOW : 0, print_event,
-                          call, &call->error);
+    if (call->given[JOB] && !jobid_plain(call->given[JOB], call->job, sizeof call->job))
+        return command_misused(call, "--job %.80s: a job id", call->given[JOB]);
+    char *text = strdup(call->given[KIND] ? call->given[KIND] : "");
+    if (call->given[KIND] && !command_split(text, kinds, KINDS_MAX)) {
+        free(text);
+        return command_misused(call, "--kind %.80s: kinds of events with commas between them",
+                               call->given[KIND]);
+    }
+    filter.kinds = call->given[KIND] ? kinds : NULL;
+    filter.job = call->given[JOB] ? call->job : NULL;
+    /* MCAST_CLUSTER alone says whose the jobs are: what concerns all clusters is shown, too. */
+    if (call->given[JOB] || call->cluster != getenv("MCAST_CLUSTER"))
+        filter.cluster = call->cluster;
+    int rc = mcast_events_filtered(call->handle, after, call->given[FOLLOW] ? MCAST_FOLLOW : 0,
+                                   &filter, print_event, call, &call->error);
+    free(text);
     const int printed = command_finish();
     return rc < 0 ? rc : printed;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CLASSES_MAX = 16, VNIS_MAX = 4 };
+enum { CLASSES_MAX = 16, VNIS_MAX = 4, SHARED_MAX = 3 };
 
 enum {
     UID,
@@ -20,6 +20,8 @@ enum {
     LAUNCH,
     RESTART,
     EXPIRES,
+    PROFILE,
+    SHARED,
     LAYOUT, /* of its three options the first */
 };
 
@@ -38,12 +40,14 @@ static const struct command_option reserve_options[] = {
     [NODE_COUNT] = {"node-count", true},
     [CORES] = {"cores", true},
     [VNIS] = {"vnis", true},
+    [SHARED] = {"shared-vni", true},
     [HWCOLL] = {"hwcoll", true},
     [CLASSES] = {"tc", true},
     [ANEW] = {"anew", false},
     [LAUNCH] = {"launch", false},
     [RESTART] = {"restart", true},
     [EXPIRES] = {"expires", true},
+    [PROFILE] = {"profile", true},
     LAYOUT_OPTIONS(LAYOUT),
     {0},
 };
@@ -94,6 +98,18 @@ static int read_classes(struct call *call, char *classes_text, const char **clas
                            call->given[CLASSES]);
 }
 
+/* The same of shared VNIs. */
+static int read_shared(struct call *call, char *shared_text, const char **shared)
+{
+    if (!call->given[SHARED] || command_split(shared_text, shared, SHARED_MAX))
+        return 0;
+    return command_misused(
+        call,
+        "--shared-vni %.80s: at most %d names of shared VNIs with commas between "
+        "them",
+        call->given[SHARED], SHARED_MAX);
+}
+
 static int read_request(struct call *call, struct mcast_request *request)
 {
     static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
@@ -118,6 +134,7 @@ static int read_request(struct call *call, struct mcast_request *request)
     request->cores_per_node = (uint32_t)cores;
     request->vni_count = vnis == UINT64_MAX ? -1 : (int32_t)vnis;
     request->hwcoll = call->given[HWCOLL];
+    request->profile = call->given[PROFILE];
     request->interconnect = layout.interconnect;
     request->tasks_per_node = (uint32_t)layout.tasks;
     request->cpus_per_task = (uint32_t)layout.cpus;
@@ -144,9 +161,14 @@ static int run_reserve(struct call *call)
     struct mcast_request request = MCAST_REQUEST_INIT;
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
-    const char *classes[CLASSES_MAX + 1];
+    const char *classes[CLASSES_MAX + 1], *shared[SHARED_MAX + 1];
     char *classes_text = strdup(call->given[CLASSES] ? call->given[CLASSES] : "");
+    char *shared_text = strdup(call->given[SHARED] ? call->given[SHARED] : "");
     int rc = read_classes(call, classes_text, classes);
+    if (rc == 0)
+        rc = read_shared(call, shared_text, shared);
+    if (call->given[SHARED])
+        request.shared_vnis = shared;
     if (call->given[CLASSES])
         request.traffic_classes = classes;
     if (rc == 0)
@@ -164,6 +186,7 @@ static int run_reserve(struct call *call)
                                  : view_reservation(reservation, call, MCAST_JSON_SECRETS);
     mcast_reservation_free(reservation);
     free(classes_text);
+    free(shared_text);
     return rc;
 }
 

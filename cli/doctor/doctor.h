@@ -73,3 +73,13 @@ void release_judge(struct findings *findings, const char *name, const struct rel
  * has been asked as SlurmUser). whoami, status: the broker's answers; NULL: none. */
 void manager_judge(struct findings *findings, const json_t *facts, const json_t *whoami,
                    const json_t *status);
+
+/* ---- a Slurm that keeps its own plugin: plugin.c ---- */
+
+/* Whether what it is told (SwitchParameters) and what the broker says (/v1/status) fit together
+ * (B9): the address, the login, the numbers of addresses, VNIs. cluster: ClusterName. */
+void plugin_judge(struct findings *findings, const char *cluster, const char *parameters,
+                  const json_t *status);
+
+/* The same, of what `scontrol show config` prints; nothing for another Slurm. */
+void plugin_judge_shown(struct findings *findings, const char *config, const json_t *status);

@@ -22,6 +22,14 @@ int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
     return get_json(handle, "/v1/status", json, error);
 }
 
+int mcast_options(struct mcast *handle, const char *cluster, char **json, struct mcast_error *error)
+{
+    struct call call = {.rc = cluster ? names_check_cluster(cluster, error) : 0};
+    call_set(&call, "GET", call_read_root, error, "/v1/options%s%s", cluster ? "?cluster=" : "",
+             cluster ? cluster : "");
+    return handle_run_json(handle, call, json, error);
+}
+
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
     return get_json(handle, "/v1/doctor", json, error);
@@ -83,6 +91,33 @@ char *mcast_sync_result_json(const struct mcast_sync_result *result, unsigned fl
 
 enum { SERVICES_MAX = 16, VNIS_MAX = 4 };
 
+static json_t *encode_nic(const char *device, const char *word, uint64_t amount)
+{
+    return json_pack("{s:s,s:I}", "device", device, word, (json_int_t)amount);
+}
+
+static json_t *encode_traffic(const struct mcast_node_traffic *of)
+{
+    const struct {
+        const char *name;
+        uint64_t amount;
+    } amounts[] = {{"tx_octets", of->tx_octets},
+                   {"rx_octets", of->rx_octets},
+                   {"tx_packets", of->tx_packets},
+                   {"rx_packets", of->rx_packets},
+                   {"paused", of->paused}};
+    json_t *body = json_pack("{s:I,s:I,s:b}", "seconds", (json_int_t)of->seconds, "unclear",
+                             (json_int_t)of->unclear, "shared", (int)of->shared);
+    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
+        body = call_add(body, amounts[i].name, amounts[i].amount <= INT64_MAX,
+                        json_integer((json_int_t)amounts[i].amount));
+    body = call_add(body, "slowest", of->slowest,
+                    of->slowest ? encode_nic(of->slowest, "octets", of->slowest_octets) : NULL);
+    return call_add(body, "congested", of->congested,
+                    of->congested ? encode_nic(of->congested, "paused", of->congested_paused)
+                                  : NULL);
+}
+
 static json_t *encode_report(const struct mcast_node_report *report)
 {
     json_t *services = json_array(), *vnis = json_array();
@@ -98,6 +133,8 @@ static json_t *encode_report(const struct mcast_node_report *report)
     body = call_add(body, "services", report->service_count > 0, services);
     body = call_add(body, "order", report->order > 0, json_integer((json_int_t)report->order));
     body = call_add(body, "vnis", report->vni_count > 0, vnis);
+    body = call_add(body, "traffic", report->traffic,
+                    report->traffic ? encode_traffic(report->traffic) : NULL);
     if (rc == 0)
         return body;
     json_decref(body);
@@ -122,7 +159,12 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
                       struct mcast_error *error)
 {
     struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
+    struct mcast_node_traffic traffic = MCAST_NODE_TRAFFIC_INIT;
     int rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
+    if (rc == 0 && mine.traffic) {
+        rc = call_adopt(&traffic, mine.traffic, "MCAST_NODE_TRAFFIC_INIT", error);
+        mine.traffic = &traffic;
+    }
     if (rc < 0 || (rc = check_report(&mine, error)) < 0)
         return rc;
     struct call call = {0};
@@ -130,6 +172,45 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
              mine.job, mine.node);
     call_set_body(&call, encode_report(&mine), "the report's words are", error);
     return handle_run_word(handle, call, "reservation", "releasing", releasing, error);
+}
+
+int mcast_report_inventory(struct mcast *handle, const char *node, const char *inventory,
+                           char **json, struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_node(node, error)};
+    json_t *body = inventory ? json_loads(inventory, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    char *answer = NULL;
+    if (call.rc == 0 && !json_is_object(body))
+        call.rc = fault_set(error, MCAST_USAGE, "the inventory is no JSON object");
+    call_set(&call, "PUT", call_read_root, error, "/v1/nodes/%s/inventory", node);
+    call_set_body(&call, body, "the inventory's words are", error);
+    const int rc = handle_run_json(handle, call, &answer, error);
+    if (rc == 0 && json)
+        *json = answer;
+    else
+        free(answer);
+    return rc;
+}
+
+int mcast_job_traffic(struct mcast *handle, const char *cluster, const char *job, char **json,
+                      struct mcast_error *error)
+{
+    struct call call = {.with_token = !cluster && !job};
+    if (call.with_token) {
+        call_set(&call, "GET", call_read_root, error, "/v1/reservation/traffic");
+    } else {
+        call.rc = names_check(cluster, job, error);
+        call_set(&call, "GET", call_read_root, error, NAMES_JOB_PATH "/traffic", cluster, job);
+    }
+    return handle_run_json(handle, call, json, error);
+}
+
+int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
+                         struct mcast_error *error)
+{
+    struct call call = {.rc = names_check_node(node, error)};
+    call_set(&call, "GET", call_read_root, error, "/v1/nodes/%s/inventory", node);
+    return handle_run_json(handle, call, json, error);
 }
 
 /* ---- decisions: about how many reservations each is ---- */

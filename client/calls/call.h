@@ -76,6 +76,7 @@ int names_check_cluster(const char *cluster, struct mcast_error *error);
 int names_check_job(const char *job, struct mcast_error *error);
 int names_check_step(const char *step, struct mcast_error *error);
 int names_check_node(const char *node, struct mcast_error *error);
+int names_check_vni(const char *name, struct mcast_error *error); /* of a shared VNI */
 
 /* How long the broker may wait for the fabric manager: MCAST_USAGE above NAMES_WAIT_MAX_MS. */
 int names_check_wait(unsigned wait_ms, struct mcast_error *error);

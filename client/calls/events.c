@@ -116,6 +116,8 @@ int event_decode(struct mcast_event **out, const char *name, const char *line,
 /* ---- the subscription ---- */
 
 struct subscription {
+    const char *path; /* with its query, escaped; another parameter may follow */
+    bool own;
     mcast_event_fn *each;
     void *data;
     struct mcast_error *error;
@@ -163,11 +165,12 @@ static int read_no_stream(const struct answer *answer, void **document, struct m
  * made, as long as the handle's retry timeout allows. */
 static int connect_once(struct mcast *handle, struct subscription *sub, bool follow, bool retry)
 {
-    struct call call = {.accept = "text/event-stream", .each = on_piece, .data = sub};
+    struct call call = {
+        .accept = "text/event-stream", .with_token = sub->own, .each = on_piece, .data = sub};
     void *document = NULL;     /* stays so */
     sse_release(&sub->stream); /* an event that was cut off comes again, whole */
     sub->progress = false;
-    call_set(&call, "GET", read_no_stream, sub->error, "/v1/events?after=%llu%s",
+    call_set(&call, "GET", read_no_stream, sub->error, "%safter=%llu%s", sub->path,
              (unsigned long long)sub->after, follow ? "" : "&follow=0");
     int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, retry, &document, sub->error);
     call_release(&call);
@@ -204,13 +207,73 @@ static int replay_events(struct mcast *handle, struct subscription *sub)
     return sub->ended != 0 ? sub->ended : rc;
 }
 
+/* Words of the interface need no escaping, and what is none is no kind of event. */
+static int add_kinds(struct text *path, const char *const *kinds, struct mcast_error *error)
+{
+    for (size_t i = 0; kinds[i]; i++) {
+        const size_t length = strlen(kinds[i]);
+        if (length == 0 || strspn(kinds[i], "abcdefghijklmnopqrstuvwxyz-") != length)
+            return fault_set(error, MCAST_USAGE, "'%.40s' is no kind of event", kinds[i]);
+        if (!text_add(path, i == 0 ? "kind=" : ",", i == 0 ? 5 : 1) ||
+            !text_add(path, kinds[i], length))
+            return fault_nomem(error);
+    }
+    return kinds[0] && !text_add(path, "&", 1) ? fault_nomem(error) : 0;
+}
+
+static int add_name(struct text *path, const char *parameter, const char *name,
+                    struct mcast_error *error)
+{
+    if (!name || (text_add(path, parameter, strlen(parameter)) && text_add_escaped(path, name) &&
+                  text_add(path, "&", 1)))
+        return 0;
+    return fault_nomem(error);
+}
+
+static int write_path(struct text *path, bool own, const struct mcast_event_filter *filter,
+                      struct mcast_error *error)
+{
+    const char *beginning = own ? "/v1/reservation/events?" : "/v1/events?";
+    int rc = 0;
+    if (own && (filter->cluster || filter->job))
+        return fault_set(error, MCAST_USAGE, "the token says of which job: name none");
+    if (filter->cluster && (rc = names_check_cluster(filter->cluster, error)) < 0)
+        return rc;
+    if (filter->job && (rc = names_check_job(filter->job, error)) < 0)
+        return rc;
+    if (!text_add(path, beginning, strlen(beginning)))
+        return fault_nomem(error);
+    if ((rc = add_name(path, "cluster=", filter->cluster, error)) < 0 ||
+        (rc = add_name(path, "job=", filter->job, error)) < 0)
+        return rc;
+    return filter->kinds ? add_kinds(path, filter->kinds, error) : 0;
+}
+
+int mcast_events_filtered(struct mcast *handle, uint64_t after, unsigned flags,
+                          const struct mcast_event_filter *filter, mcast_event_fn *each, void *data,
+                          struct mcast_error *error)
+{
+    struct mcast_event_filter mine = MCAST_EVENT_FILTER_INIT;
+    struct mcast_error own = {0}; /* what it says decides about trying again */
+    struct text path = {0};
+    struct subscription sub = {.own = flags & MCAST_OWN_EVENTS,
+                               .each = each,
+                               .data = data,
+                               .error = error ? error : &own,
+                               .after = after};
+    int rc = filter ? call_adopt(&mine, filter, "MCAST_EVENT_FILTER_INIT", sub.error) : 0;
+    if (rc == 0)
+        rc = write_path(&path, sub.own, &mine, sub.error);
+    sub.path = text_string(&path);
+    if (rc == 0)
+        rc = flags & MCAST_FOLLOW ? follow_events(handle, &sub) : replay_events(handle, &sub);
+    sse_release(&sub.stream);
+    text_release(&path);
+    return rc;
+}
+
 int mcast_events(struct mcast *handle, uint64_t after, unsigned flags, mcast_event_fn *each,
                  void *data, struct mcast_error *error)
 {
-    struct mcast_error own = {0}; /* what it says decides about trying again */
-    struct subscription sub = {
-        .each = each, .data = data, .error = error ? error : &own, .after = after};
-    int rc = flags & MCAST_FOLLOW ? follow_events(handle, &sub) : replay_events(handle, &sub);
-    sse_release(&sub.stream);
-    return rc;
+    return mcast_events_filtered(handle, after, flags, NULL, each, data, error);
 }

@@ -42,6 +42,9 @@ static int check_request(const struct mcast_request *request, struct mcast_error
     if (request->vni_count < -1 || request->vni_count > VNI_COUNT_MAX)
         return fault_set(error, MCAST_USAGE, "%d VNIs cannot be had: 0 to %d", request->vni_count,
                          VNI_COUNT_MAX);
+    for (const char *const *name = request->shared_vnis; name && *name; name++)
+        if (names_check_vni(*name, error) < 0)
+            return MCAST_USAGE;
     return 0;
 }
 
@@ -71,6 +74,8 @@ static json_t *encode_request(const struct mcast_request *request)
     body = add_layout(body, request->interconnect, request->tasks_per_node, request->cpus_per_task);
     body = call_add(body, "vni_count", request->vni_count >= 0, json_integer(request->vni_count));
     body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
+    body = call_add(body, "profile", request->profile, json_string(request->profile));
+    body = call_add(body, "shared_vnis", request->shared_vnis, call_words(request->shared_vnis));
     body = call_add(body, "launch", request->launch,
                     request->launch ? encode_launch(request->launch) : NULL);
     return call_add(body, "traffic_classes", request->traffic_classes,
@@ -204,6 +209,23 @@ int mcast_own(struct mcast *handle, struct mcast_reservation **out, struct mcast
     struct call call = {.with_token = true};
     call_set(&call, "GET", read_job, error, "/v1/reservation");
     return handle_run(handle, call, out, error);
+}
+
+static int get_own(struct mcast *handle, const char *path, char **json, struct mcast_error *error)
+{
+    struct call call = {.with_token = true};
+    call_set(&call, "GET", call_read_root, error, "%s", path);
+    return handle_run_json(handle, call, json, error);
+}
+
+int mcast_own_trees(struct mcast *handle, char **json, struct mcast_error *error)
+{
+    return get_own(handle, "/v1/reservation/trees", json, error);
+}
+
+int mcast_own_options(struct mcast *handle, char **json, struct mcast_error *error)
+{
+    return get_own(handle, "/v1/reservation/options", json, error);
 }
 
 /* ---- steps ---- */

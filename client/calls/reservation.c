@@ -23,6 +23,7 @@ static const struct field scalars[] = {
     {"launch", FIELD_STRING, FIELD_OPTIONAL, AT(launch)},
     {"interconnect", FIELD_STRING, FIELD_OPTIONAL, AT(interconnect)},
     {"origin", FIELD_STRING, FIELD_OPTIONAL, AT(origin)},
+    {"profile", FIELD_STRING, FIELD_OPTIONAL, AT(profile)},
     {"partition_key", FIELD_STRING, FIELD_OPTIONAL, AT(partition_key)},
     {"tasks_per_node", FIELD_UINT32, FIELD_OPTIONAL, AT(tasks_per_node)},
     {"cpus_per_task", FIELD_UINT32, FIELD_OPTIONAL, AT(cpus_per_task)},
@@ -34,6 +35,7 @@ static const struct field scalars[] = {
     {"lingering", FIELD_STRING, FIELD_OPTIONAL, AT(lingering)},
     {"lingering_more", FIELD_UINT32, FIELD_OPTIONAL, AT(lingering_more)},
     {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
+    {"shared_vnis", FIELD_WORDS, FIELD_OPTIONAL, AT(shared_vnis)},
 };
 
 static const struct field of_hwcoll[] = {

@@ -31,6 +31,7 @@ enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *dr
     const char *word = interconnect_word(rec->interconnect);
     assert(rec->vni_count == 0 && rec->pkey == 0 && rec->fm_side == FM_SIDE_NOTHING);
     drawing->field = q->vni_count > 0          ? "vni_count"
+                     : q->shared_count > 0     ? "shared_vnis"
                      : q->traffic_classes != 0 ? "traffic_classes"
                                                : NULL;
     if (drawing->field) {
@@ -38,7 +39,8 @@ enum answer_kind interconnect_draw_nothing(struct core *core, struct drawing *dr
             core_text(core,
                       "the job's interconnect is %s, which has no %s: leave %s out, "
                       "or ask for another interconnect",
-                      word, q->vni_count > 0 ? "VNIs" : "traffic classes", drawing->field);
+                      word, q->vni_count > 0 || q->shared_count > 0 ? "VNIs" : "traffic classes",
+                      drawing->field);
         return ANSWER_INVALID;
     }
     rec->hwcoll = rec->wish == WISH_OFF ? HWCOLL_OFF : HWCOLL_INELIGIBLE;

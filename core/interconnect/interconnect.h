@@ -50,6 +50,13 @@ void environment_each(const struct core_config *config, const char *fm_url,
                       const struct reservation *reservation, const char *step, variable_fn *each,
                       void *arg);
 
+/* The shared VNIs that the request names become the record's, behind its own, of which it
+ * wanted so many (core/requests/share.c). ANSWER_CREATED; or what it is refused with, as by draw.
+ */
+enum answer_kind share_draw(struct core *core, struct drawing *drawing);
+/* Whether the ledger may be older than the jobs that run: what it would give next they may have. */
+bool slingshot_may_be_old(const struct core *core);
+
 /* How many partition keys of the pool no job has. */
 uint32_t omnipath_pkeys_free(const struct core *core);
 

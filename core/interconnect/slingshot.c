@@ -40,6 +40,13 @@ static const char *why_too_few(struct core *core, uint32_t uid, bool too_much)
                                            "not know: see mcastctl status";
 }
 
+bool slingshot_may_be_old(const struct core *core)
+{
+    /* Before the first whole list after a start nothing shows that this ledger is older than the
+     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
+    return core->founded && core->config.fm_present && core->link.listed_ms == 0;
+}
+
 /* Picks the VNIs: as many as the job said, else as the site says (F2). False when there are too
  * few, and the job has to fail (F4). */
 static bool choose_vnis(struct core *core, struct reservation_record *rec,
@@ -50,14 +57,11 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
                       : none            ? 0
                                         : core->config.vni_per_job;
-    /* Before the first whole list after a start nothing shows that this ledger is older than the
-     * jobs that run. If it is, they have the VNIs that it would give next (B11). */
-    bool may_be_old = core->founded && core->config.fm_present && core->link.listed_ms == 0;
     rec->vni_asked = (uint8_t)wanted;
     const uint32_t available = core->vnis.free.count;
     const bool too_much = wanted > 0 && available >= wanted &&
                           held_too_much(&core->vnis_held, q->uid, available, core->vnis.pool.count);
-    if (!too_much && vnipool_pick(&core->vnis, wanted, may_be_old, rec->vnis)) {
+    if (!too_much && vnipool_pick(&core->vnis, wanted, slingshot_may_be_old(core), rec->vnis)) {
         rec->vni_count = (uint8_t)wanted;
         return true;
     }
@@ -101,7 +105,7 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
     assert(rec->state == JOB_ACTIVE && rec->fm_side == FM_SIDE_NOTHING);
     rec->hwcoll =
         (uint8_t)(q->by_plugin ? sizing_limit(&core->config, q->limit, &rec->addresses, why)
-                               : sizing_decide(&core->config, rec->wish, rec->node_count,
+                               : sizing_decide(&core->config, rec->wish, rec->node_count, q->limit,
                                                &rec->addresses, why));
     if (q->by_plugin) /* it gets a token whatever becomes of it: without one the step fails */
         rec->key = q->key;
@@ -154,6 +158,9 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
         drawing->field = "vni_count";
         return ANSWER_NO_VNIS;
     }
+    const enum answer_kind verdict = share_draw(core, drawing);
+    if (verdict != ANSWER_CREATED)
+        return verdict;
     decide_hwcoll(core, drawing);
     return ANSWER_CREATED;
 }
@@ -175,17 +182,22 @@ static void tell_slingshot(const struct core_config *config, const char *fm_url,
     if (!relayed && (r->hwcoll != HWCOLL_RESERVED || secret_none(r->token)))
         return;
 
-    (void)snprintf(text, sizeof text, "%u", r->min_nodes);
-    each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
-    (void)snprintf(text, sizeof text, "%u", r->addresses);
-    each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    /* Slurm's own plugin tells its tasks numbers of its own, and no CA. */
+    const bool plugin = r->origin == ORIGIN_PLUGIN;
+    if (!plugin) {
+        (void)snprintf(text, sizeof text, "%u", r->min_nodes);
+        each(arg, "FI_CXI_HWCOLL_MIN_NODES", text);
+        (void)snprintf(text, sizeof text, "%u", r->addresses);
+        each(arg, "FI_CXI_HWCOLL_ADDRS_PER_JOB", text);
+    }
     fm_name_format(text, r->cluster, r->job);
     each(arg, "FI_CXI_COLL_JOB_ID", text);
     each(arg, "FI_CXI_COLL_JOB_STEP_ID", step ? step : "0");
     each(arg, "FI_CXI_COLL_MCAST_TOKEN", secret_expose(relayed ? r->key : r->token));
     (void)snprintf(text, sizeof text, "%s/fabric/collectives/multicasts", job_url);
     each(arg, "FI_CXI_COLL_FABRIC_MGR_URL", text);
-    each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
+    if (!plugin)
+        each(arg, "FI_CXI_COLL_FABRIC_MGR_CACERT", relayed ? config->relay_ca : config->job_ca);
 }
 
 const struct interconnect interconnect_slingshot = {.driver = DRIVER_SERVICES | DRIVER_LAYOUT,

@@ -21,7 +21,10 @@
     X(OLD_LEDGER, "old-ledger",                                                                    \
       "the ledger does not know all running jobs: wait until they are over and their resource "    \
       "manager names no other; if no other VNIs are in use on the nodes, a short [vni] hold and "  \
-      "a reload end it")
+      "a reload end it")                                                                           \
+    X(PARTITIONS, "partitions",                                                                    \
+      "compare [vni] pool and [vni] partition with the VNI partitions of the fabric manager; if "  \
+      "they are right, wait: the next answer is believed")
 
 enum alarm_kind {
 #define ALARM_ENUM_(name, word, advice) ALARM_##name,

@@ -259,7 +259,10 @@ static bool judge_late(struct core *core, struct cluster *cluster, const char *j
 {
     assert(!stray->claimed);
     bool runs = r && r->state == JOB_ACTIVE;
-    if (core->facts.suspect || alarm_on(core, ALARM_MASS_LOSS, NULL) ||
+    /* While the job runs, events of before this start do not tell that: the ledger may have gone
+     * back, and the job been reserved anew since (I11). It stays until the job is over. */
+    bool in_use = runs && !core_unanswered(core, cluster->name, job);
+    if (in_use || core->facts.suspect || alarm_on(core, ALARM_MASS_LOSS, NULL) ||
         alarm_on(core, ALARM_NAME_CONFLICT, cluster->name) ||
         (runs ? r->hwcoll == HWCOLL_WANTED : !may_delete(core, cluster, stray)))
         return true;

@@ -3,8 +3,8 @@
 
 #include "core/act.h"
 
-/* The declarations of listing.c, missing.c, conflict.c and suspect.c, in this order: comparing with
- * the fabric manager, and what is not believed at once (B11). */
+/* The declarations of listing.c, missing.c, conflict.c, suspect.c and foreign.c, in this order:
+ * comparing with the fabric manager, and what is not believed at once (B11). */
 
 /* ---- listing.c: what the fabric manager lists ---- */
 
@@ -47,3 +47,7 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
 void suspect_resume(struct core *core); /* after a restart */
 void suspect_watch(struct core *core);  /* ends it when its time has come */
 int64_t suspect_deadline(const struct core *core);
+
+/* ---- foreign.c: VNIs of other partitions ---- */
+
+void core_partitions(struct core *core, const struct core_event *event);

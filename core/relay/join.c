@@ -102,6 +102,8 @@ static bool has_vni(const struct core *core, const struct reservation *r, uint16
         if (r->vnis[i] == vni)
             return true;
     }
+    if (vnipool_is_systems(vni))
+        return false;
     /* Which ones a Slurm with its own plugin gives is not known; it must not be another job's. */
     if (r->origin == ORIGIN_PLUGIN)
         return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);

@@ -147,6 +147,10 @@ struct relay_view {
 };
 void relay_view(const struct reservation *reservation, struct relay_view *out);
 
+/* What is known: each step with trees, and how many, in the order of their names. */
+void relay_each_step(const struct reservation *reservation,
+                     void (*each)(void *arg, const char *step, uint32_t trees), void *arg);
+
 /* What is known, as the fabric manager would list it; false: not all is. To be released. */
 bool relay_list(const struct reservation *reservation, struct fmcall_steps *out);
 void relay_list_release(struct fmcall_steps *steps);

@@ -213,6 +213,23 @@ static int by_step(const void *a, const void *b)
     return order ? order : one->id - other->id;
 }
 
+void relay_each_step(const struct reservation *r,
+                     void (*each)(void *arg, const char *step, uint32_t trees), void *arg)
+{
+    struct relay *relay = r->relay;
+    const uint32_t count = relay ? relay->tree_count : 0;
+    assert(each);
+    if (count > 0)
+        qsort(relay->trees, count, sizeof *relay->trees, by_step);
+    for (uint32_t i = 0, end; i < count; i = end) {
+        for (end = i + 1; end < count; end++) {
+            if (strcmp(relay->trees[end].step, relay->trees[i].step) != 0)
+                break;
+        }
+        each(arg, relay->trees[i].step, end - i);
+    }
+}
+
 bool relay_list(const struct reservation *r, struct fmcall_steps *out)
 {
     struct relay *relay = r->relay;
@@ -271,6 +288,8 @@ void relay_learn(struct reservation *r, const struct fmcall_steps *steps, int64_
     assert(steps->steps || steps->count == 0);
     struct relay *relay = r->relay;
     if (!relay || relay->complete || steps->skipped > 0 || sent_ms <= relay->settles_ms)
+        return;
+    if (relay_in_flight(r)) /* what it has made may be listed already, and would count twice */
         return;
     while (relay->tree_count > 0)
         drop_at(relay, relay->tree_count - 1);

@@ -116,21 +116,28 @@ static void report_lingering(struct core *core, struct reservation *r, const cha
                      detail);
 }
 
-/* VNIs that the node names and that no reservation has; each once. */
-static uint8_t free_vnis(const struct core *core, const struct core_event *event,
-                         uint16_t vnis[static VNI_PER_JOB_MAX])
+/* VNIs that the node names, and that no reservation has for itself, become the record's behind
+ * those that it has; each once. Shared ones are no other's: they are quarantined for this one, too
+ * (B1). */
+static void add_vnis(const struct core *core, const struct core_event *event,
+                     struct reservation_record *rec)
 {
     assert(event->kind == CORE_NODE_REPORT);
-    uint8_t count = 0;
-    for (unsigned i = 0; i < event->u.report.vni_count && count < VNI_PER_JOB_MAX; i++) {
-        uint16_t vni = event->u.report.vnis[i];
-        bool taken = idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.quarantined, vni);
-        for (uint8_t j = 0; j < count; j++)
-            taken |= vnis[j] == vni;
-        if (!taken)
-            vnis[count++] = vni;
+    for (unsigned i = 0; i < event->u.report.vni_count && rec->vni_count < VNI_PER_JOB_MAX; i++) {
+        const uint16_t vni = event->u.report.vnis[i];
+        const bool shared = shared_by_vni(&core->shared, vni);
+        bool taken = !shared &&
+                     (idset_has(&core->vnis.live, vni) || idset_has(&core->vnis.quarantined, vni));
+        for (uint8_t j = 0; j < rec->vni_count; j++)
+            taken |= rec->vnis[j] == vni;
+        if (taken)
+            continue;
+        uint8_t at = rec->vni_count++;
+        for (; !shared && at > rec->vni_count - 1 - rec->shared_count; at--)
+            rec->vnis[at] = rec->vnis[at - 1];
+        rec->vnis[at] = vni;
+        rec->shared_count += shared;
     }
-    return count;
 }
 
 /* The report of one node stops no others: only two nodes can quarantine all VNIs (B11). */
@@ -200,7 +207,7 @@ static struct reservation *take_in_unknown_life(struct core *core, const struct 
         (event->u.report.state != NODE_LINGERING &&
          !(future && event->u.report.state == NODE_CREATED)))
         return NULL;
-    rec.vni_count = free_vnis(core, event, rec.vnis);
+    add_vnis(core, event, &rec);
     bool taken_in = rec.vni_count > 0 && may_take_in(core, event->u.report.node);
     core_trace(core, TRACE_WARNING,
                "node %s has CXI services of %s-%s, reservation %llu, which %s -> %u of "
@@ -224,10 +231,7 @@ static void keep_more_vnis(struct core *core, struct reservation *r, const struc
 {
     assert(event->u.report.state == NODE_LINGERING);
     struct reservation_record rec = reservation_record(r);
-    uint16_t vnis[VNI_PER_JOB_MAX];
-    const uint8_t count = free_vnis(core, event, vnis);
-    for (uint8_t i = 0; i < count && rec.vni_count < VNI_PER_JOB_MAX; i++)
-        rec.vnis[rec.vni_count++] = vnis[i];
+    add_vnis(core, event, &rec);
     if (rec.vni_count > r->vni_count)
         (void)core_save(core, &rec);
 }
@@ -249,6 +253,24 @@ static struct answer *answer_no_node(struct core *core, uint64_t ticket, const c
     assert(job && node);
     return core_answer(core, ticket, ANSWER_INVALID, NULL,
                        core_text(core, "job %.130s has no node %.64s", job, node));
+}
+
+/* It counts once for each start of the job on the node: the first time it says that it has ended.
+ */
+static void add_traffic(struct core *core, struct reservation *r, const struct core_event *event,
+                        bool ended)
+{
+    assert(event->kind == CORE_NODE_REPORT);
+    const struct traffic_report *traffic = event->u.report.traffic;
+    struct core_traffic_sums *sums = &core->traffic_sums;
+    if (!traffic || ended || event->u.report.state == NODE_CREATED)
+        return;
+    assert(r->reported);
+    traffic_add(&r->reported->traffic, event->u.report.node, traffic);
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+        sums->amounts[kind] += traffic->lacking >> kind & 1 ? 0 : traffic->amounts[kind];
+    sums->reports++;
+    sums->unclear += traffic->unclear;
 }
 
 void core_node_report(struct core *core, const struct core_event *event)
@@ -292,6 +314,7 @@ void core_node_report(struct core *core, const struct core_event *event)
     bool old = is_overtaken(r, event);
     bool news = !old && (!known || known->state != state ||
                          !core_same_text(node_report_services(known), services));
+    const bool ended = known && known->state != NODE_CREATED;
     if (news || (!old && order > known->order))
         save_report(core, r,
                     &(struct node_record){.number = r->number,
@@ -299,6 +322,8 @@ void core_node_report(struct core *core, const struct core_event *event)
                                           .services = services,
                                           .order = order != 0 || !known ? order : known->order,
                                           .state = (uint8_t)state});
+    if (news)
+        add_traffic(core, r, event, ended);
     if (news && state == NODE_LINGERING)
         report_lingering(core, r, node, services);
     core_answer(core, event->ticket, ANSWER_REPORTED, r, NULL);

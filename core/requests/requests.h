@@ -3,10 +3,16 @@
 
 #include "core/act.h"
 
-/* The declarations of reserve.c, release.c, nodereport.c and cleanup_ask.c, in this order: what the
- * edges ask for, each answered once. */
+/* The declarations of reserve.c, profile.c, release.c, nodereport.c, nicsreport.c, cleanup_ask.c
+ * and share.c, in this order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
+void core_alive(struct core *core, const struct core_event *event);
+
+/* Fills in what a request leaves to the profile that it names. NULL; or why there is none for it:
+ * then the text lives until the next step. */
+const char *profile_resolve(struct core *core, struct reserve_request *request);
+
 /* A launch document is to be made of a job's newest reservation. */
 void core_launch(struct core *core, const struct core_event *event);
 
@@ -19,6 +25,14 @@ void core_node_report(struct core *core, const struct core_event *event);
 void core_node_sum(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
+void core_nics_report(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);
+
+void core_share(struct core *core, const struct core_event *event);
+void core_unshare(struct core *core, const struct core_event *event);
+/* Closes shared VNIs whose time is over, and ends those that no job has any more; when that is due.
+ */
+void shared_settle(struct core *core);
+int64_t shared_deadline(const struct core *core);

@@ -33,6 +33,10 @@ static const char *invalid_field(const struct reserve_request *q, const char **d
         *detail = "a job can have 0-4 VNIs";
         return "vni_count";
     }
+    if (q->shared_count > SHARED_VNIS_PER_JOB_MAX) {
+        *detail = "a job can have 3 shared VNIs";
+        return "shared_vnis";
+    }
     if (q->traffic_classes > TC_ALL) {
         *detail = "an unknown traffic class";
         return "traffic_classes";
@@ -46,9 +50,23 @@ static enum hwcoll_wish wish_of(const struct reserve_request *q)
     return q->wish == 0 ? WISH_AUTO : q->wish;
 }
 
+/* By their names, which are theirs as long as a job has them. */
+static bool shares_the_same(const struct core *core, const struct reservation *r,
+                            const struct reserve_request *q)
+{
+    bool same = r->shared_count == q->shared_count;
+    for (unsigned i = 0; same && i < q->shared_count; i++) {
+        const struct shared_vni *one = shared_by_name(&core->shared, q->shared[i]);
+        same = one && one->record.vni == r->vnis[reservation_own_vnis(r) + i];
+    }
+    return same;
+}
+
 /* The first field in which a request differs from what the job has, or NULL. What a request leaves
- * to the site is the same as whatever the site chose. */
-static const char *conflicting_field(const struct reservation *r, const struct reserve_request *q)
+ * to the site, or to the profile that it names, is the same as whatever was chosen, also when the
+ * site has changed that since or removed the profile (I7). */
+static const char *conflicting_field(const struct core *core, const struct reservation *r,
+                                     const struct reserve_request *q)
 {
     assert(reservation_valid(r));
     assert(r->state == JOB_ACTIVE);
@@ -68,12 +86,16 @@ static const char *conflicting_field(const struct reservation *r, const struct r
         return "cpus_per_task";
     if (q->interconnect >= 0 && r->interconnect != q->interconnect)
         return "interconnect";
-    if (q->vni_count >= 0 && r->vni_asked != q->vni_count)
+    if (!shares_the_same(core, r, q))
+        return "shared_vnis";
+    if (q->vni_count >= 0 && r->vni_asked - r->shared_count != q->vni_count)
         return "vni_count";
-    if (r->wish != wish_of(q))
+    if ((q->wish != 0 || !q->profile) && r->wish != wish_of(q))
         return "hwcoll";
     if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)
         return "traffic_classes";
+    if (!core_same_text(reservation_profile(r), q->profile))
+        return "profile";
     return NULL;
 }
 
@@ -132,6 +154,24 @@ static bool refuse_other_side(struct core *core, uint64_t ticket, const struct r
     return true;
 }
 
+/* As good as being named by a sync, and for a job that may have started since: a list that was made
+ * before holds nothing against it (F20). */
+static void note_sign_of_life(const struct core *core, struct reservation *r)
+{
+    r->unnamed_ms = 0;
+    r->alive_ms = core->now_ms;
+}
+
+/* A job of Slurm's own plugin that starts again under its id, when its end was lost, looks at what
+ * it has, and reserves nothing. */
+void core_alive(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_ALIVE);
+    struct reservation *r = ledger_by_number(&core->ledger, event->u.alive);
+    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);
+}
+
 static void repeat_reserve(struct core *core, uint64_t ticket, const struct reserve_request *q,
                            struct reservation *r)
 {
@@ -139,13 +179,12 @@ static void repeat_reserve(struct core *core, uint64_t ticket, const struct rese
     assert(r->state == JOB_ACTIVE && !reservation_adopted(r));
     if (refuse_other_side(core, ticket, q, r))
         return;
-    const char *field = conflicting_field(r, q);
+    const char *field = conflicting_field(core, r, q);
     if (!field)
         core_granted_again(core, r);
     if (!field && q->launch)
         save_launched(core, r);
-    r->unnamed_ms = 0; /* as good a sign of life as being named by a sync */
-    r->alive_ms = core->now_ms;
+    note_sign_of_life(core, r);
     if (field)
         answer_refused(
             core, ticket, ANSWER_CONFLICT, field,
@@ -230,15 +269,23 @@ static const char *fault_of_limit(struct core *core, const struct cluster_config
 /* adopted: what was taken for this job's, and ends when it is reserved anew; or NULL. A request
  * that is refused ends nothing: a prolog that ran twice, while the job uses what was adopted (I11).
  */
-static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *q,
+static void reserve_new(struct core *core, uint64_t ticket, const struct reserve_request *asked,
                         const struct cluster_config *cluster, struct reservation *adopted)
 {
     assert(!adopted || reservation_adopted(adopted));
+    struct reserve_request resolved = *asked;
+    const struct reserve_request *q = &resolved;
+    const char *unknown = profile_resolve(core, &resolved);
+    if (unknown) {
+        answer_refused(core, ticket, ANSWER_INVALID, "profile", unknown);
+        return;
+    }
     struct reservation_record rec = {
         .number = core->last_number + 1,
         .cluster = q->cluster,
         .job = q->job,
         .nodes = q->nodes,
+        .profile = q->profile,
         .uid = q->uid,
         .node_count = q->node_count,
         .cores_per_node = q->cores_per_node,

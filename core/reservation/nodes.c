@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/names.h"
+#include "core/inventory/traffic.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -297,6 +298,7 @@ void nodes_destroy(struct nodes *nodes)
         free(nodes->all[i]);
     nodeset_release(&nodes->named);
     nodeset_release(&nodes->summed);
+    traffic_destroy(nodes->traffic);
     free(nodes->all);
     free(nodes);
 }

@@ -32,6 +32,7 @@ struct nodes {
     uint32_t sums;         /* the last one */
     struct nodeset summed; /* of these a sum said that nothing is left: true of those not in all */
     struct nodeset named;  /* all of the job's nodes, once it was needed */
+    struct traffic_record *traffic; /* what they counted (traffic.h); NULL: none has told it */
 };
 
 /* 1 to NODELIST_NAME_MAX of letters, digits, '.', '_' and '-'. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reservation/record.h"
 
+#include "base/names.h"
+#include "base/text.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -68,6 +71,11 @@ const char *hwcoll_state_word(int state)
     return or_unknown(WORD(hwcoll_states, state));
 }
 
+const char *hwcoll_wish_word(int wish)
+{
+    return or_unknown(WORD(wishes, wish));
+}
+
 int hwcoll_wish_from_word(const char *word)
 {
     return value_of(wishes, WISH_REQUIRED, word);
@@ -118,7 +126,73 @@ const char *event_kind_word(int kind)
     return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].word : "unknown";
 }
 
+int event_kind_from_word(const char *word)
+{
+    int kind = EVENT_KIND_COUNT - 1;
+    assert(word);
+    while (kind > EVENT_NONE && strcmp(events[kind].word, word) != 0)
+        kind--;
+    return kind;
+}
+
 int event_kind_fatal(int kind)
 {
     return kind >= 0 && kind < EVENT_KIND_COUNT ? events[kind].fatal : 0;
+}
+
+bool event_is_of_shared(const struct event_record *event)
+{
+    return !event->job && (event->kind == EVENT_VNI_SHARED || event->kind == EVENT_VNI_REMOVED ||
+                           event->kind == EVENT_VNI_FOREIGN);
+}
+
+const char *shared_state_word(int state)
+{
+    static const char *const states[] = {
+        [SHARED_OPEN] = "open", [SHARED_CLOSED] = "closed", [SHARED_QUARANTINED] = "quarantined"};
+    return or_unknown(WORD(states, state));
+}
+
+bool shared_name_valid(const char *name)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+    const size_t length = strlen(name);
+    return length > 0 && length <= SHARED_NAME_MAX && strspn(name, allowed) == length &&
+           strcmp(name, ".") != 0 && strcmp(name, "..") != 0;
+}
+
+/* Words between commas, each valid. */
+static bool every_word(const char *list, bool (*valid)(const char *word))
+{
+    char word[64];
+    for (const char *at = list;; at++) {
+        const size_t length = strcspn(at, ",");
+        if (length >= sizeof word)
+            return false;
+        memcpy(word, at, length);
+        word[length] = '\0';
+        if (!valid(word))
+            return false;
+        at += length;
+        if (*at == '\0')
+            return true;
+    }
+}
+
+static bool is_uid(const char *word)
+{
+    uint64_t uid;
+    return text_number(word, 10, UID_UNKNOWN - 1, &uid) && (word[0] != '0' || word[1] == '\0');
+}
+
+bool shared_users_valid(const char *users)
+{
+    return strlen(users) <= SHARED_LIST_MAX &&
+           (users[0] == '\0' || strcmp(users, "*") == 0 || every_word(users, is_uid));
+}
+
+bool shared_clusters_valid(const char *clusters)
+{
+    return strlen(clusters) <= SHARED_LIST_MAX &&
+           (clusters[0] == '\0' || every_word(clusters, cluster_name_valid));
 }

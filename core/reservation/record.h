@@ -118,6 +118,27 @@ enum reservation_origin {
                            manager (B9): owner, nodes and VNIs are not known */
 };
 
+/* A VNI that several jobs have by its name, also of different resource managers (B1). */
+enum { SHARED_NAME_MAX = 32, SHARED_VNIS_PER_JOB_MAX = 3, SHARED_LIST_MAX = 4096 };
+
+enum shared_state {
+    SHARED_OPEN = 1,
+    SHARED_CLOSED = 2,      /* takes no new jobs; removed when no job that runs has it */
+    SHARED_QUARANTINED = 3, /* removed, its name is free; nodes of jobs that had it have yet to be
+                               clean */
+};
+
+struct shared_vni_record {
+    int64_t created_ms;
+    int64_t expires_ms; /* closed then; 0: never */
+    uint32_t uid;       /* its owner */
+    uint16_t vni;       /* which one it is: no two have the same at a time */
+    uint8_t state;      /* enum shared_state */
+    const char *name;   /* shared_name_valid; never NULL, as all here */
+    const char *users;  /* whose jobs may have it, beside the owner's: uids "1000,1001", "*": all */
+    const char *clusters; /* of which clusters "elcap,tuo"; "": of all */
+};
+
 /* What a reservation has on disk and in memory alike: one assignment copies it. */
 #define RESERVATION_MEMBERS                                                                        \
     uint64_t number;       /* grows for ever, never reused (S3) */                                 \
@@ -129,15 +150,17 @@ enum reservation_origin {
                               active, or when they are waited for however long */                  \
     uint32_t uid;                                                                                  \
     uint32_t node_count;                                                                           \
-    uint32_t cores_per_node; /* 0: not given */                                                    \
-    uint32_t tasks_per_node; /* 0: not given */                                                    \
-    uint32_t cpus_per_task;  /* 0: not given */                                                    \
-    uint32_t addresses;      /* multicast addresses asked for; 0 when not eligible */              \
-    uint32_t min_nodes;      /* minimum size in force when reserved; 0: none was set */            \
-    uint16_t vnis[VNI_PER_JOB_MAX];                                                                \
+    uint32_t cores_per_node;        /* 0: not given */                                             \
+    uint32_t tasks_per_node;        /* 0: not given */                                             \
+    uint32_t cpus_per_task;         /* 0: not given */                                             \
+    uint32_t addresses;             /* multicast addresses asked for; 0 when not eligible */       \
+    uint32_t min_nodes;             /* minimum size in force when reserved; 0: none was set */     \
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* its own, then those that it shares */                       \
     uint16_t pkey; /* partition key, 1-0x7ffe, without the bit of full membership; 0: none */      \
     uint8_t vni_count;                                                                             \
-    uint8_t vni_asked; /* as the request resolved it, for telling a repeat from a conflict */      \
+    uint8_t shared_count; /* so many of them, the last ones, are shared VNIs (sharedvnis.h) */     \
+    uint8_t vni_asked; /* as the request resolved it, for telling a repeat from a conflict; those  \
+                          that it shares count, too */                                             \
     uint8_t traffic_classes; /* enum traffic_class bits */                                         \
     uint8_t wish;            /* enum hwcoll_wish */                                                \
     uint8_t state;           /* enum job_state */                                                  \
@@ -168,6 +191,8 @@ struct reservation_record {
     struct secret key;   /* the job's own at the interconnect, JOB_KEY_LENGTH digits; or none. On
                             Slingshot: that it is relayed, and its token (core/relay/) */
     const char *reason;  /* why hwcoll is not reserved, in words; or NULL */
+    const char
+        *profile; /* that its request named, by which a repeat is told from a conflict; or NULL */
 };
 
 /* Whether a job with this key makes its trees through this broker, with the key as its token, which
@@ -184,8 +209,10 @@ struct facts_record {
     uint64_t round_number; /* the reservation with the highest number that was given VNIs */
     uint32_t next_vni;     /* the search for free ones goes on here: round robin (F3) */
     uint8_t suspect;       /* 1: jobs may run that this ledger does not know (alarm.h) */
-    const char *boot;      /* boot of the host in which all times below were written; "": unknown */
-    int64_t clock_ms;      /* Unix time less the time since that boot */
+    uint8_t shared;   /* 1: there are, or were, shared VNIs: an mcastd of before, which does not
+                         know this, must not take the ledger and give them to jobs */
+    const char *boot; /* boot of the host in which all times below were written; "": unknown */
+    int64_t clock_ms; /* Unix time less the time since that boot */
     int64_t holds_from_ms; /* times of before cannot be compared with those of now */
 };
 
@@ -206,7 +233,14 @@ struct facts_record {
     X(ALARM, "alarm",                                                                              \
       0) /* something that an administrator has to see to (core/reconcile/alarm.h) */              \
     X(ALARM_OVER, "alarm-over", 0)                                                                 \
-    X(SWITCH_DOWN, "switch-down", 0) /* of the fabric (core/inventory/), as these (P5) */          \
+    X(PARTITIONS, "partitions", 0)   /* other partitions of the fabric have other VNIs (B2) */     \
+    X(VNI_FOREIGN, "vni-foreign", 0) /* a VNI in use is another partition's now */                 \
+    X(VNI_SHARED, "vni-shared", 0)   /* a shared VNI was made (B1) */                              \
+    X(VNI_REMOVED, "vni-removed", 0)                                                               \
+    X(NIC_REPLACED, "nic-replaced", 0) /* of a node: another serial number (P5) */                 \
+    X(NICS_CHANGED, "nics-changed", 0) /* … one more or less, address, speed, firmware */        \
+    X(NIC_LINK, "nic-link", 0)         /* … a link is up or down */                              \
+    X(SWITCH_DOWN, "switch-down", 0)   /* of the fabric (core/inventory/), as these (P5) */        \
     X(SWITCH_UP, "switch-up", 0)                                                                   \
     X(CABLE_DOWN, "cable-down", 0)                                                                 \
     X(CABLE_UP, "cable-up", 0)                                                                     \
@@ -241,22 +275,65 @@ struct event_record {
     uint8_t kind;  /* enum event_kind */
 };
 
+/* What a node has told of its NICs (P2). */
+struct nics_record {
+    const char *node;
+    const char *nics; /* nodenics_valid (inventory/nodenics.h); "": it has none */
+    uint64_t order;   /* of its report, from 1 */
+    int64_t changed_ms;
+};
+
+enum traffic_kind {
+    TRAFFIC_TX_OCTETS,
+    TRAFFIC_RX_OCTETS,
+    TRAFFIC_TX_PACKETS,
+    TRAFFIC_RX_PACKETS,
+    TRAFFIC_PAUSED, /* how long NICs were paused, in cycles of their clocks */
+    TRAFFIC_KINDS
+};
+
+/* At most so much: a number that is no less than 0 wherever it goes. */
+#define TRAFFIC_MAX ((uint64_t)INT64_MAX)
+
+/* What a job's nodes have counted on their NICs (P6, traffic.h). */
+struct traffic_record {
+    uint64_t seq;    /* 1, 2, 3, … in the order in which their reservations ended */
+    uint64_t number; /* of the reservation */
+    int64_t ended_ms;
+    uint64_t amounts[TRAFFIC_KINDS];
+    uint64_t slowest_octets, congested_paused;
+    uint32_t uid, node_count;
+    uint32_t told;    /* nodes that have told it */
+    uint32_t shared;  /* of these: another job was there, too */
+    uint32_t unclear; /* NICs that are not in it */
+    uint32_t seconds; /* the longest time on a node */
+    uint8_t lacking;  /* bits 1 << kind: a node has no such counter */
+    const char *cluster, *job;
+    const char *slowest, *congested; /* "node/device"; or NULL */
+};
+
 enum record_kind {
-    RECORD_RESERVATION = 1, /* insert or replace by number */
-    RECORD_GONE = 2,        /* the reservation of this number is over: delete */
-    RECORD_EVENT = 3,       /* insert by seq */
-    RECORD_PRUNE = 4,       /* events up to and with this seq are no longer needed */
-    RECORD_COUNTERS = 5,    /* the highest number and seq ever given out; written by the store
-                               itself from what it commits, and always the first one loaded */
-    RECORD_FOUNDED = 6,     /* this ledger has seen a whole list of the fabric manager: from here
-                               on, what is not in it is known not to be ours any more */
-    RECORD_NODE = 7,        /* insert or replace by number and node */
-    RECORD_CLEANUP = 8,     /* insert or replace by number, step and below */
-    RECORD_CLEANED = 9,     /* delete it; give_up_ms does not count */
-    RECORD_FACTS = 10,      /* insert or replace: there is one */
-    RECORD_SUM = 11,        /* insert by number and sum */
-    RECORD_ROOT_KEYS = 12,  /* insert or replace: there is one, in a ledger that several brokers
-                               share. It is not the core's (broker/keyring.h) */
+    RECORD_RESERVATION = 1,   /* insert or replace by number */
+    RECORD_GONE = 2,          /* the reservation of this number is over: delete */
+    RECORD_EVENT = 3,         /* insert by seq */
+    RECORD_PRUNE = 4,         /* events up to and with this seq are no longer needed */
+    RECORD_COUNTERS = 5,      /* the highest number and seq ever given out; written by the store
+                                 itself from what it commits, and always the first one loaded */
+    RECORD_FOUNDED = 6,       /* this ledger has seen a whole list of the fabric manager: from here
+                                 on, what is not in it is known not to be ours any more */
+    RECORD_NODE = 7,          /* insert or replace by number and node */
+    RECORD_CLEANUP = 8,       /* insert or replace by number, step and below */
+    RECORD_CLEANED = 9,       /* delete it; give_up_ms does not count */
+    RECORD_FACTS = 10,        /* insert or replace: there is one */
+    RECORD_SUM = 11,          /* insert by number and sum */
+    RECORD_ROOT_KEYS = 12,    /* insert or replace: there is one, in a ledger that several brokers
+                                 share. It is not the core's (broker/keyring.h) */
+    RECORD_SHARED_VNI = 13,   /* insert or replace by VNI */
+    RECORD_SHARED_GONE = 14,  /* the shared VNI is free: delete */
+    RECORD_PARTITIONS = 15,   /* insert or replace: there is one */
+    RECORD_NODE_NICS = 16,    /* insert or replace by node */
+    RECORD_TRAFFIC = 17,      /* insert by seq */
+    RECORD_TRAFFIC_GONE = 18, /* delete by seq */
 };
 
 struct record {
@@ -270,6 +347,12 @@ struct record {
         struct sum_record sum;
         struct cleanup_record cleanup; /* CLEANUP, CLEANED */
         struct facts_record facts;
+        struct nics_record nics;
+        struct traffic_record traffic;
+        uint64_t traffic_gone; /* seq */
+        struct shared_vni_record shared_vni;
+        uint16_t shared_gone;    /* VNI */
+        const char *partitions;  /* VNIs of other partitions, as partitions_text writes them */
         struct secret root_keys; /* as in the file (tokens/rootkeys.h) */
         struct {
             uint64_t last_number;
@@ -281,11 +364,19 @@ struct record {
 const char *job_state_word(int state);           /* "active", "releasing" */
 const char *reservation_origin_word(int origin); /* "job", "found", "claimed", "plugin" */
 const char *hwcoll_state_word(int state);        /* "off", "reserved", … */
+const char *hwcoll_wish_word(int wish);          /* "auto", … */
 int hwcoll_wish_from_word(const char *word);     /* enum hwcoll_wish, or 0 */
+int event_kind_from_word(const char *word);      /* enum event_kind, or 0 */
 const char *interconnect_word(int kind);         /* "slingshot", … */
 int interconnect_from_word(const char *word);    /* enum interconnect_kind, or -1 */
 const char *event_kind_word(int kind);
 int event_kind_fatal(int kind);
+/* Whether an event is about a shared VNI: not for all who see those about no job. */
+bool event_is_of_shared(const struct event_record *event);
+const char *shared_state_word(int state);   /* "open", "closed", "quarantined" */
+bool shared_name_valid(const char *name);   /* 1-32 of a-z 0-9 _ . - */
+bool shared_users_valid(const char *users); /* of a shared_vni_record */
+bool shared_clusters_valid(const char *clusters);
 const char *node_state_word(int state);        /* "created", …; "unknown" */
 int node_state_from_word(const char *word);    /* what a node may report, or 0 */
 const char *traffic_class_word(int bit);       /* "best_effort", …, or NULL */

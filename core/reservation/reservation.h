@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 /* One reservation of one job: what is on disk, and beside it what only lives in memory.
  *
@@ -89,12 +90,19 @@ struct reservation {
     struct secret token, key;      /* none when not there */
     uint64_t named_by;             /* last job list that named it */
     int64_t unnamed_ms;            /* when a job list first lacked it; 0: none did */
-    int64_t alive_ms; /* when it was last reserved, or asked for again; 0: not since the start */
-    bool repeated; /* granted more than once, or that cannot be told: saved as `regranted` when it
-                      counts: as soon as a node reports, or a launch document may be out */
-    bool overdue;  /* its VNIs would be free by time, but services linger */
-    char job[];    /* NUL-terminated */
+    int64_t alive_ms;  /* when it was last reserved, or asked for again; 0: not since the start */
+    bool repeated : 1; /* granted more than once, or that cannot be told: saved as `regranted` when
+                          it counts: as soon as a node reports, or a launch document may be out */
+    bool overdue : 1;  /* its VNIs would be free by time, but services linger */
+    bool profiled : 1; /* behind the job's name is that of the profile: most have none (G6) */
+    char job[];        /* NUL-terminated */
 };
+
+/* Which profile its request named, or NULL. */
+static inline const char *reservation_profile(const struct reservation *r)
+{
+    return r->profiled ? r->job + strlen(r->job) + 1 : NULL;
+}
 
 /* What would be on disk: pointers into the reservation, valid while it is unchanged. */
 static inline struct reservation_record reservation_record(const struct reservation *r)
@@ -105,7 +113,14 @@ static inline struct reservation_record reservation_record(const struct reservat
                                        .nodes = r->nodes,
                                        .token = r->token,
                                        .key = r->key,
-                                       .reason = r->reason};
+                                       .reason = r->reason,
+                                       .profile = reservation_profile(r)};
+}
+
+/* How many VNIs no other job has: the first ones. */
+static inline unsigned reservation_own_vnis(const struct reservation *r)
+{
+    return (unsigned)r->vni_count - r->shared_count;
 }
 
 /* Whether the fabric manager should hold an object for it. */
@@ -125,7 +140,8 @@ static inline bool operation_valid(const struct operation *op)
 static inline bool reservation_valid(const struct reservation *r)
 {
     bool wants = r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED;
-    return r->vni_count <= VNI_PER_JOB_MAX && (!wants || r->state == JOB_ACTIVE) &&
+    return r->vni_count <= VNI_PER_JOB_MAX && r->shared_count <= r->vni_count &&
+           (!wants || r->state == JOB_ACTIVE) &&
            (r->hwcoll != HWCOLL_RESERVED || r->fm_side != FM_SIDE_NOTHING) &&
            (r->op ? r->op->owner == r : !wants && r->fm_side == FM_SIDE_NOTHING);
 }

@@ -58,7 +58,8 @@ int sizing_addresses(const struct core_config *c, uint32_t *addresses, struct er
 }
 
 enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wish,
-                                uint32_t node_count, uint32_t *addresses, struct error *err)
+                                uint32_t node_count, uint32_t profiled, uint32_t *addresses,
+                                struct error *err)
 {
     assert(wish >= WISH_AUTO && wish <= WISH_REQUIRED);
     *addresses = 0;
@@ -76,8 +77,10 @@ enum hwcoll_state sizing_decide(const struct core_config *c, enum hwcoll_wish wi
                   node_count == 1 ? "" : "s", c->min_nodes);
         return HWCOLL_INELIGIBLE;
     }
-    if (sizing_addresses(c, addresses, err) < 0)
+    if (profiled == 0 && sizing_addresses(c, addresses, err) < 0)
         return HWCOLL_INELIGIBLE;
+    if (profiled > 0)
+        *addresses = profiled;
     return HWCOLL_WANTED;
 }
 

@@ -12,10 +12,11 @@
  * would do; then *addresses is 0. */
 int sizing_addresses(const struct core_config *config, uint32_t *addresses, struct error *err);
 
-/* HWCOLL_OFF, HWCOLL_INELIGIBLE, or HWCOLL_WANTED with *addresses set. For INELIGIBLE a sentence
- * for the user is in err->text. */
+/* HWCOLL_OFF, HWCOLL_INELIGIBLE, or HWCOLL_WANTED with *addresses set: as many as its profile says,
+ * or the site (profiled: 0). For INELIGIBLE a sentence for the user is in err->text. */
 enum hwcoll_state sizing_decide(const struct core_config *config, enum hwcoll_wish wish,
-                                uint32_t node_count, uint32_t *addresses, struct error *err);
+                                uint32_t node_count, uint32_t profiled, uint32_t *addresses,
+                                struct error *err);
 
 /* For a job of Slurm's own plugin, which decides itself which jobs get any: as many as it wants (0:
  * as the site says), and no more than the site gives to a job, where that is known. */

@@ -66,7 +66,8 @@ class Control:
             if not handle:
                 raise Problem(404, "the control paths are GET /mock/state, GET /mock/log, GET, "
                               "POST and DELETE /mock/faults, POST /mock/forget, /mock/put, "
-                              "/mock/fabric, /mock/snapshot, /mock/restore, /mock/revoke and "
+                              "/mock/fabric, /mock/partitions, /mock/snapshot, /mock/restore, "
+                              "/mock/revoke and "
                               "/mock/reload")
             return Answer(200, handle(self, request))
         except Problem as problem:
@@ -152,6 +153,18 @@ class Control:
             self.fabric.inventory.change(path, state, request.now_us)
         return {"set": len(states)}
 
+    def post_partitions(self, request):
+        """{"partitions":{"beta":["2000-2999"]}}: all that there are besides the default one."""
+        body = request.json()
+        others = body.get("partitions") if isinstance(body, dict) else None
+        good = isinstance(others, dict) and "default" not in others and \
+            all(name and "/" not in name and isinstance(ranges, list) and
+                all(isinstance(text, str) for text in ranges) for name, ranges in others.items())
+        if not good:
+            raise Problem(400, 'send {"partitions":{"beta":["2000-2999"]}}, without "default"')
+        self.fabric.inventory.set_others(others, request.now_us)
+        return {"partitions": len(others)}
+
     def post_snapshot(self, request):
         self.snapshot = self.fabric.objects.copy()
         return {"jobs": len(self.snapshot.jobs)}
@@ -182,6 +195,7 @@ class Control:
         ("POST", "/mock/forget"): post_forget,
         ("POST", "/mock/put"): post_put,
         ("POST", "/mock/fabric"): post_fabric,
+        ("POST", "/mock/partitions"): post_partitions,
         ("POST", "/mock/snapshot"): post_snapshot,
         ("POST", "/mock/restore"): post_restore,
         ("POST", "/mock/revoke"): post_revoke,

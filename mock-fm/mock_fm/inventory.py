@@ -68,6 +68,7 @@ class Inventory:
         self.groups, self.switches, self.ports = size
         self.changed = {}  # what the control has done to a member, by its path
         self.versions = {}  # of lists that have changed, by path: number of changes, time
+        self.others = {}  # VNI ranges of partitions besides the default one, by name
         # Local ports, the busiest switch's share of the global ones rounded up, and an edge port.
         needed = self.switches - 1 + -(-(self.groups - 1) // self.switches) + 1
         if self.ports < needed:
@@ -107,6 +108,9 @@ class Inventory:
 
     # The members of a list, from a place on: pairs of a place and a name.
 
+    def partition_members(self, first):
+        return enumerate(["default", *sorted(self.others)][first:], first)
+
     def default_members(self, first):
         return enumerate(["default"][first:], first)
 
@@ -131,6 +135,8 @@ class Inventory:
     # none of this name.
 
     def partition(self, name):
+        if name in self.others:
+            return {"partitionName": name, "vniRanges": self.others[name], "edgePortDFA": []}
         return {**BLOCK, "edgePortDFA": [port.dfa() for _, port in self.all_ports()
                                          if not self.peer_of(port)]} if name == "default" else None
 
@@ -182,7 +188,7 @@ class Inventory:
         return {"switchLink": port.switch_link(), "portsOnline": self.ports}
 
     COLLECTIONS = (
-        ("/fabric/vni/partitions", "VniPartition", default_members, partition),
+        ("/fabric/vni/partitions", "VniPartition", partition_members, partition),
         ("/fabric/vni/blocks", "VniBlock", default_members, block),
         ("/fabric/switches", "Switch", switch_members, switch),
         ("/fabric/ports", "Port", port_members, port),
@@ -232,6 +238,11 @@ class Inventory:
         if document is None:
             raise Problem(404, "nothing of this name in %s: %.64s" % (collection[0], name))
         return document
+
+    def set_others(self, others, now_us):
+        self.others = others
+        self.versions["/fabric/vni/partitions"] = (
+            self.versions.get("/fabric/vni/partitions", (1, 0))[0] + 1, now_us)
 
     def change(self, path, state, now_us):
         """What the control does: a switch, port or link has another state, or is absent."""

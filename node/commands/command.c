@@ -68,6 +68,7 @@ static const struct option_row {
     {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
     {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
     {'W', "report-within", "TIME", TIME, AT(within_ms), duration_words},
+    {'V', "over", "TIME", SECONDS, AT(over_ms), duration_words},
     {'T', "reporter", "PROGRAM", TEXT, AT(reporter), NULL},
     {'M', "remembered", NULL, FLAG, AT(remembered), NULL},
     {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},
@@ -76,6 +77,7 @@ static const struct option_row {
     {'a', "all", NULL, FLAG, AT(all), NULL},
     {'m', "max", NULL, FLAG, AT(max), NULL},
     {'J', "json", NULL, FLAG, AT(json), NULL},
+    {'O', "report", NULL, FLAG, AT(report), NULL},
     {'s', "users", "UIDS", USERS, AT(users), "user ids such as 1000,1001"},
     {'u', "user", "UID", USER, AT(user), "a user id such as 1000"},
     {'F', "file", "FILE", TEXT, AT(file), NULL},
@@ -207,6 +209,7 @@ int command_run(const struct command *command, int argc, char **argv)
                                       .restart = UINT32_MAX,
                                       .busy_ms = -1,
                                       .within_ms = -1,
+                                      .over_ms = -1,
                                       .broker_ms = -1};
     int rc = prepare_command(&node, &options, argc, argv);
     if (rc == COMMAND_GO_ON)

@@ -32,8 +32,8 @@ struct command_options {
     uint32_t cores;
     uint32_t user, restart;     /* UINT32_MAX: not given */
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
-    int64_t within_ms;          /* --report-within; negative: not given */
-    bool dry_run, inherit, clear, all, max, json, remembered;
+    int64_t within_ms, over_ms; /* --report-within, --over; negative: not given */
+    bool dry_run, inherit, clear, all, max, json, remembered, report;
     bool late; /* of epilog: what it waited for has ended, and the job may have begun anew */
 };
 
@@ -49,7 +49,8 @@ struct command {
 };
 
 extern const struct command command_prolog, command_env, command_epilog, command_housekeeping,
-    command_tend, command_clean, command_boot, command_list, command_explain, command_share;
+    command_tend, command_clean, command_boot, command_list, command_explain, command_share,
+    command_inventory, command_traffic;
 
 /* Reads command line and node.conf, runs the command, and releases the node; the exit code. --help
  * is answered here. */

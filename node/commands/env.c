@@ -5,8 +5,13 @@
 #include "node/record/reservation.h"
 #include "node/services/variables.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
+#include <unistd.h>
+
+enum { UID_NOBODY = 65534 };
 
 /* The services that the job has, on whichever NICs. */
 static void gather_services(const struct node *node, const struct claim *claim,
@@ -92,17 +97,33 @@ static int find_claim(struct node *node, const struct command_options *options,
     return COMMAND_GO_ON;
 }
 
+/* Whether this user, of no group, can read it: root asks here, and libfabric runs as the owner. */
+static bool can_read(uint32_t uid, const char *path)
+{
+    if (geteuid() == 0) {
+        (void)setfsgid(UID_NOBODY);
+        (void)setfsuid(uid);
+    }
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd >= 0)
+        (void)close(fd);
+    if (geteuid() == 0) {
+        (void)setfsuid(0);
+        (void)setfsgid(getegid());
+    }
+    return fd >= 0;
+}
+
 /* As mcastctl's env: libfabric looks without end for a CA that is not here. */
-static void settle_ca(json_t *tasks)
+static void settle_ca(json_t *tasks, uint32_t uid)
 {
     static const char name[] = "FI_CXI_COLL_FABRIC_MGR_CACERT";
     const char *path = json_string_value(json_object_get(tasks, name));
-    if (!path || mcast_env_cacert_usable(path))
+    if (!path || (mcast_env_cacert_usable(path) && (path[0] != '/' || can_read(uid, path))))
         return;
-    say("warning: there is no file or folder %.200s here, so %s is \"yes\", the system's store; "
-        "put "
-        "the fabric manager's CA there",
-        path, name);
+    say("warning: there is no file or folder %.200s here that uid %u can read, so %s is \"yes\", "
+        "the system's store; put the fabric manager's CA there, readable by all",
+        path, (unsigned)uid, name);
     (void)json_object_set_new(tasks, name, json_string("yes"));
 }
 
@@ -117,7 +138,7 @@ static int read_job(struct node *node, const struct command_options *options, st
     int rc = find_claim(node, options, launch, &claim, &note);
     if (rc != COMMAND_GO_ON)
         return rc;
-    settle_ca(launch->tasks);
+    settle_ca(launch->tasks, claim.uid);
     variables->tasks = launch->tasks;
     if (claim.vni_count > 0)
         return find_services(node, &claim, note, variables);

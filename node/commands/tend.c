@@ -2,6 +2,7 @@
 /* boot and tend: what no job's hook does. */
 
 #include "node/commands/command.h"
+#include "node/record/inventory.h"
 #include "node/record/missed.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
@@ -37,6 +38,7 @@ static int run_tend(struct node *node, const struct command_options *options)
     report_spool(node, 0);
     if (!node->broker_gone) {
         missed_tell(node);
+        inventory_tend(node);
     } else if (rc == COMMAND_DONE) {
         say("the broker does not answer; the reports are sent later");
         rc = COMMAND_UNREACHABLE;

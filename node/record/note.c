@@ -113,13 +113,14 @@ char *note_format(const struct note *note)
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
     return dump_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o}", "cluster",
+        "{s:s,s:s,s:I,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o,s:o*}", "cluster",
         claim->cluster, "job", claim->job, "number", (json_int_t)claim->number, "uid",
         (json_int_t)claim->uid, "launched", (json_int_t)claim->launched_until_s, "vnis", vnis,
         "node", note->node, "boot", note->boot, "state", states[note->state].word, "owed",
         note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
         (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
-        (json_int_t)note->reported_ms, "services", format_services(note)));
+        (json_int_t)note->reported_ms, "services", format_services(note), "traffic",
+        note->traffic.begun ? traffic_format(&note->traffic) : NULL));
 }
 
 static bool copy_text(char *out, size_t size, const char *text)
@@ -186,6 +187,7 @@ static bool read_note(struct note *note, json_t *root)
     note->tries = (unsigned int)tries;
     note->tried_ms = tried_ms;
     note->reported_ms = reported_ms;
+    traffic_parse(&note->traffic, json_object_get(root, "traffic"));
     claim_set_name(claim, cluster, job);
     return copy_text(note->node, sizeof note->node, node) &&
            copy_text(note->boot, sizeof note->boot, boot) && read_vnis(claim, vnis) &&
@@ -247,9 +249,16 @@ int note_write(const struct statedir *dir, const struct note *note, struct error
     return write_text(dir, name_of(name, note->claim.number), note_format(note), err);
 }
 
+const char *note_shared_name(char out[static NOTE_SHARED_SIZE], uint64_t number)
+{
+    snprintf(out, NOTE_SHARED_SIZE, "%llu.shared", (unsigned long long)number);
+    return out;
+}
+
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err)
 {
     char name[NAME_SIZE];
+    (void)statedir_remove(dir, note_shared_name(name, number), NULL);
     return statedir_remove(dir, name_of(name, number), err);
 }
 

@@ -7,6 +7,7 @@
  * that could not be delivered: the broker gets the current state only (F3). */
 
 #include "node/record/statedir.h"
+#include "node/record/traffic.h"
 #include "node/services/claim.h"
 #include "node/services/nic.h"
 
@@ -35,6 +36,7 @@ struct note {
     int64_t reported_ms; /* lingering: when that was reported */
     unsigned int service_count;
     struct service_place services[NOTE_SERVICES_MAX];
+    struct traffic traffic;
 };
 
 /* "created"; NULL: nothing to report. */
@@ -62,6 +64,10 @@ bool note_is_current(const struct note *note);
 int note_read(const struct statedir *dir, uint64_t number, struct note *note, struct error *err);
 /* Removes it when nothing is left, nor to be reported. */
 int note_write(const struct statedir *dir, const struct note *note, struct error *err);
+/* The name of the file that says that its job has met another one here (traffic.c); it goes with
+ * the note. */
+enum { NOTE_SHARED_SIZE = 32 };
+const char *note_shared_name(char out[static NOTE_SHARED_SIZE], uint64_t number);
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err);
 
 /* As text, for free(), NULL: a name is not UTF-8; and back: 0, or ERROR_CORRUPT and an empty note.

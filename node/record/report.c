@@ -21,16 +21,42 @@ static int send_report(struct mcast *broker, void *arg, struct mcast_error *erro
 {
     struct mcast_node_report *report = arg;
     int rc = mcast_report_node(broker, report, NULL, error);
-    if (rc != MCAST_REFUSED || error->status != 422 || report->vni_count == 0)
-        return rc;
-    report->vni_count = 0; /* a broker of an older release refuses VNIs in a report */
-    return mcast_report_node(broker, report, NULL, error);
+    /* A broker of an older release refuses traffic in a report, and one before it VNIs. */
+    if (rc == MCAST_REFUSED && error->status == 422 && report->traffic) {
+        report->traffic = NULL;
+        rc = mcast_report_node(broker, report, NULL, error);
+    }
+    if (rc == MCAST_REFUSED && error->status == 422 && report->vni_count > 0) {
+        report->vni_count = 0;
+        rc = mcast_report_node(broker, report, NULL, error);
+    }
+    return rc;
+}
+
+static void tell_traffic(const struct traffic *counted, struct mcast_node_traffic *out)
+{
+    uint64_t *const amounts[TRAFFIC_KINDS] = {[TRAFFIC_TX_OCTETS] = &out->tx_octets,
+                                              [TRAFFIC_RX_OCTETS] = &out->rx_octets,
+                                              [TRAFFIC_TX_PACKETS] = &out->tx_packets,
+                                              [TRAFFIC_RX_PACKETS] = &out->rx_packets,
+                                              [TRAFFIC_PAUSED] = &out->paused};
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+        if (counted->sum.known >> kind & 1)
+            *amounts[kind] = counted->sum.of[kind];
+    out->seconds = counted->seconds;
+    out->unclear = counted->unclear;
+    out->shared = counted->shared;
+    out->slowest = counted->slowest[0] ? counted->slowest : NULL;
+    out->slowest_octets = counted->slowest_octets;
+    out->congested = counted->congested[0] ? counted->congested : NULL;
+    out->congested_paused = counted->congested_paused;
 }
 
 static int report_note(struct node *node, const struct note *note, struct mcast_error *error)
 {
     struct mcast_service services[NOTE_SERVICES_MAX];
     struct mcast_node_report report = MCAST_NODE_REPORT_INIT;
+    struct mcast_node_traffic traffic = MCAST_NODE_TRAFFIC_INIT;
     for (unsigned int i = 0; i < note->service_count; i++)
         services[i] =
             (struct mcast_service){.device = note->services[i].device, .id = note->services[i].id};
@@ -44,6 +70,10 @@ static int report_note(struct node *node, const struct note *note, struct mcast_
     report.service_count = note->service_count;
     report.vnis = note->claim.vnis;
     report.vni_count = note->claim.vni_count;
+    if (note->traffic.ended && note->state != NOTE_MADE) {
+        tell_traffic(&note->traffic, &traffic);
+        report.traffic = &traffic;
+    }
     return node_ask(node, send_report, &report, node->settings.busy_ms, false, error);
 }
 

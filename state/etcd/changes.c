@@ -65,7 +65,9 @@ static void add_record(struct list *list, const struct record *record)
         delete_events(list, record->u.prune);
     } else {
         const struct key key = key_of(list->prefix, record);
-        change(list, &key, NULL, record->kind == RECORD_CLEANED ? NULL : record);
+        const bool gone = record->kind == RECORD_CLEANED || record->kind == RECORD_SHARED_GONE ||
+                          record->kind == RECORD_TRAFFIC_GONE;
+        change(list, &key, NULL, gone ? NULL : record);
     }
 }
 

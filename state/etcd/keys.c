@@ -11,8 +11,9 @@
 #include <string.h>
 
 const char *const key_names[KEY_NAMES] = {
-    "/broker/", "/cleanup/", "/counters", "/event/",       "/facts",     "/founded", "/leader",
-    "/ledger",  "/node/",    "/redo/",    "/reservation/", "/root-keys", "/seq",     "/sum/",
+    "/broker/",      "/cleanup/",  "/counters", "/event/",      "/facts",      "/founded",
+    "/leader",       "/ledger",    "/nics/",    "/node/",       "/partitions", "/redo/",
+    "/reservation/", "/root-keys", "/seq",      "/shared-vni/", "/sum/",       "/traffic/",
 };
 
 static const char *const kinds[RECORD_KINDS] = {
@@ -26,6 +27,12 @@ static const char *const kinds[RECORD_KINDS] = {
     [RECORD_FACTS] = "/facts",
     [RECORD_SUM] = "/sum/",
     [RECORD_ROOT_KEYS] = "/root-keys",
+    [RECORD_SHARED_VNI] = "/shared-vni/",
+    [RECORD_SHARED_GONE] = "/shared-vni/",
+    [RECORD_PARTITIONS] = "/partitions",
+    [RECORD_NODE_NICS] = "/nics/",
+    [RECORD_TRAFFIC] = "/traffic/",
+    [RECORD_TRAFFIC_GONE] = "/traffic/",
 };
 
 __attribute__((format(printf, 1, 2))) static struct key format(const char *words, ...)
@@ -90,9 +97,19 @@ struct key key_of(const char *prefix, const struct record *record)
         return key_numbered(prefix, record->kind, record->u.reservation.number);
     case RECORD_EVENT:
         return key_numbered(prefix, record->kind, record->u.event.seq);
+    case RECORD_SHARED_VNI:
+        return key_numbered(prefix, record->kind, record->u.shared_vni.vni);
+    case RECORD_SHARED_GONE:
+        return key_numbered(prefix, record->kind, record->u.shared_gone);
     case RECORD_NODE:
         return format("%s%s%016" PRIx64 "/%s", prefix, name, record->u.node.number,
                       record->u.node.node);
+    case RECORD_TRAFFIC:
+        return key_numbered(prefix, record->kind, record->u.traffic.seq);
+    case RECORD_TRAFFIC_GONE:
+        return key_numbered(prefix, record->kind, record->u.traffic_gone);
+    case RECORD_NODE_NICS:
+        return format("%s%s%s", prefix, name, record->u.nics.node);
     case RECORD_SUM:
         return format("%s%s%016" PRIx64 "/%016" PRIx32, prefix, name, record->u.sum.number,
                       record->u.sum.sum);

@@ -43,5 +43,5 @@ struct key key_end(const struct key *key);
 struct key key_broker(const char *prefix, uint64_t lease);
 
 /* All names below a prefix, ascending; KEY_NAMES of them. One that ends with '/' is a range. */
-enum { KEY_NAMES = 14 };
+enum { KEY_NAMES = 18 };
 extern const char *const key_names[KEY_NAMES];

@@ -13,9 +13,10 @@ enum { PAGE_ANSWER_MAX = 64 << 20, PAGES_AHEAD = 4, LOOK_PAUSE_MS = 50, COPY_TIM
 
 /* What comes with the first look, and then in pages, in the order of store.h. */
 static const enum record_kind singles[] = {RECORD_COUNTERS, RECORD_FOUNDED, RECORD_FACTS,
-                                           RECORD_ROOT_KEYS};
-static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_RESERVATION, RECORD_NODE,
-                                         RECORD_SUM,      RECORD_CLEANUP,     RECORD_EVENT};
+                                           RECORD_ROOT_KEYS, RECORD_PARTITIONS};
+static const enum record_kind paged[] = {RECORD_COUNTERS, RECORD_SHARED_VNI, RECORD_RESERVATION,
+                                         RECORD_NODE,     RECORD_SUM,        RECORD_CLEANUP,
+                                         RECORD_EVENT,    RECORD_NODE_NICS,  RECORD_TRAFFIC};
 enum {
     SINGLES = sizeof singles / sizeof *singles,
     PAGED = sizeof paged / sizeof *paged,

@@ -37,7 +37,13 @@ static const struct {
     {RECORD_SUM, "INSERT OR REPLACE INTO node_sum(", ")VALUES("},
     {RECORD_CLEANUP, "INSERT OR REPLACE INTO cleanup(", ")VALUES("},
     {RECORD_CLEANED, "DELETE FROM cleanup WHERE number=? AND step=? AND below=?", NULL},
+    {RECORD_NODE_NICS, "INSERT OR REPLACE INTO node_nics(", ")VALUES("},
+    {RECORD_TRAFFIC, "INSERT INTO traffic(", ")VALUES("},
+    {RECORD_TRAFFIC_GONE, "DELETE FROM traffic WHERE seq=?", NULL},
     {RECORD_FACTS, "INSERT OR REPLACE INTO facts(id,", ")VALUES(1,"},
+    {RECORD_SHARED_VNI, "INSERT OR REPLACE INTO shared_vni(", ")VALUES("},
+    {RECORD_SHARED_GONE, "DELETE FROM shared_vni WHERE vni=?", NULL},
+    {RECORD_PARTITIONS, "INSERT OR REPLACE INTO partitions(id,", ")VALUES(1,"},
 };
 
 static void append_names(sqlite3_str *sql, const struct columns *columns)
@@ -193,11 +199,15 @@ static const struct table {
      true},
     {RECORD_FOUNDED, "ledger", "1 FROM ledger WHERE id=1 AND founded<>0", true},
     {RECORD_FACTS, "facts", " FROM facts WHERE id=1", true},
+    {RECORD_PARTITIONS, "partitions", " FROM partitions WHERE id=1", true},
+    {RECORD_SHARED_VNI, "shared VNI", " FROM shared_vni ORDER BY vni", false},
     {RECORD_RESERVATION, "reservation", " FROM reservation ORDER BY number", false},
     {RECORD_NODE, "node report of reservation", " FROM node ORDER BY number,node", false},
     {RECORD_SUM, "sum of nodes of reservation", " FROM node_sum ORDER BY number,sum", false},
     {RECORD_CLEANUP, "cleanup of reservation", " FROM cleanup ORDER BY number,step,below", false},
     {RECORD_EVENT, "event", " FROM event ORDER BY seq", false},
+    {RECORD_NODE_NICS, "NICs of a node", " FROM node_nics ORDER BY node", true},
+    {RECORD_TRAFFIC, "traffic", " FROM traffic ORDER BY seq", false},
 };
 
 struct reader {

@@ -93,6 +93,26 @@ static const char make_holdings[] =
     "ALTER TABLE event ADD COLUMN vni_count INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE event ADD COLUMN state INTEGER NOT NULL DEFAULT 0;";
 
+/* 10 → 11. */
+static const char add_fabric[] =
+    "ALTER TABLE reservation ADD COLUMN profile TEXT;"
+    "CREATE TABLE node_nics( node TEXT PRIMARY KEY, \"order\" INTEGER NOT NULL,"
+    " changed_ms INTEGER NOT NULL, nics TEXT NOT NULL) WITHOUT ROWID;"
+    "CREATE TABLE traffic( seq INTEGER PRIMARY KEY, number INTEGER NOT NULL,"
+    " ended_ms INTEGER NOT NULL, tx_octets INTEGER NOT NULL, rx_octets INTEGER NOT NULL,"
+    " tx_packets INTEGER NOT NULL, rx_packets INTEGER NOT NULL, paused INTEGER NOT NULL,"
+    " slowest_octets INTEGER NOT NULL, congested_paused INTEGER NOT NULL,"
+    " uid INTEGER NOT NULL, node_count INTEGER NOT NULL, told INTEGER NOT NULL,"
+    " shared INTEGER NOT NULL, unclear INTEGER NOT NULL, seconds INTEGER NOT NULL,"
+    " lacking INTEGER NOT NULL, cluster TEXT NOT NULL, job TEXT NOT NULL, slowest TEXT,"
+    " congested TEXT);"
+    "CREATE TABLE shared_vni( vni INTEGER PRIMARY KEY, uid INTEGER NOT NULL,"
+    " state INTEGER NOT NULL, created_ms INTEGER NOT NULL, expires_ms INTEGER NOT NULL,"
+    " name TEXT NOT NULL, users TEXT NOT NULL, clusters TEXT NOT NULL);"
+    "CREATE TABLE partitions( id INTEGER PRIMARY KEY, others TEXT NOT NULL);"
+    "ALTER TABLE facts ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;";
+
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */
 static const struct {
@@ -101,7 +121,7 @@ static const struct {
 } steps[SCHEMA_VERSION] = {
     {make_tables, false},      {seal_tokens, false},   {write_anew, true},  {make_nodes, false},
     {counters_lag, false},     {make_facts, false},    {make_proof, false}, {make_sums, false},
-    {add_interconnect, false}, {make_holdings, false},
+    {add_interconnect, false}, {make_holdings, false}, {add_fabric, false},
 };
 
 static int execute(sqlite3 *db, char *sql)

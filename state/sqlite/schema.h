@@ -10,7 +10,7 @@
  * The version is SQLite's user_version; application_id says that the file is a ledger of mcastd. */
 
 enum {
-    SCHEMA_VERSION = 10,
+    SCHEMA_VERSION = 11,
     SCHEMA_SEALED = 2,                  /* from here on, tokens are sealed, */
     SCHEMA_KEYS = 9,                    /* and keys of jobs, which there are */
     SCHEMA_APPLICATION_ID = 0x6d637374, /* "mcst" */

@@ -55,14 +55,18 @@ static void make_report(const struct wave *wave, size_t index, char *path, char 
     static const char services[] = ",\"services\":[{\"device\":\"cxi0\",\"id\":12},"
                                    "{\"device\":\"cxi1\",\"id\":12},{\"device\":\"cxi2\",\"id\":12}"
                                    ",{\"device\":\"cxi3\",\"id\":12}]";
-
+    static const char traffic[] =
+        ",\"traffic\":{\"seconds\":3600,\"tx_octets\":123456789012,\"rx_octets\":123456789012,"
+        "\"tx_packets\":1234567890,\"rx_packets\":1234567890,\"paused\":1234567890,"
+        "\"unclear\":0,\"shared\":false,\"slowest\":{\"device\":\"cxi2\",\"octets\":1234567890},"
+        "\"congested\":{\"device\":\"cxi1\",\"paused\":123456789}}";
     const bool created = strcmp(wave->state, "created") == 0;
 
     snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%s/nodes/elcap%zu", wave->job->name,
              node_number(index));
     snprintf(body, BODY_SIZE, "{\"state\":\"%s\",\"number\":%" PRIu64 ",\"order\":%zu%s}",
              wave->state, wave->job->number, created ? (size_t)1 : (size_t)2,
-             created ? services : "");
+             created ? services : traffic);
 }
 
 static int send_report(struct wave *wave, struct wire *wire)

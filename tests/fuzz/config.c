@@ -61,11 +61,28 @@ static int load(struct config *config, const char *bytes, size_t length, struct 
     return rc;
 }
 
-static char *value_of(const struct config *config, const struct config_key *key, uint32_t cluster)
+/* The sections with names, clusters before profiles, and behind them all the others as one. */
+static bool next_section(const struct config *config, enum config_place *place, uint32_t *index)
 {
-    bool in_cluster = strcmp(key->section, "cluster") == 0;
-    char *text = config_value_text(key, in_cluster ? (const void *)&config->clusters[cluster]
-                                                   : (const void *)config);
+    const uint32_t counts[] = {[CONFIG_CLUSTER] = config->core.cluster_count,
+                               [CONFIG_PROFILE] = config->core.profile_count,
+                               [CONFIG_PLAIN] = 0};
+    ++*index;
+    while (*place != CONFIG_PLAIN && *index == counts[*place]) {
+        *place = *place == CONFIG_CLUSTER ? CONFIG_PROFILE : CONFIG_PLAIN;
+        *index = 0;
+    }
+    return *place != CONFIG_PLAIN || *index == 0;
+}
+
+#define EACH_SECTION(config, place, index)                                                         \
+    enum config_place place = CONFIG_CLUSTER;                                                      \
+    for (uint32_t index = UINT32_MAX; next_section(config, &place, &index);)
+
+static char *value_of(const struct config *config, const struct config_key *key, uint32_t index)
+{
+    struct config *base = (struct config *)(uintptr_t)config;
+    char *text = config_value_text(key, config_base(base, config_key_place(key), index));
     FUZZ_CHECK(text);
     return text;
 }
@@ -82,15 +99,18 @@ static void write_all(FILE *out, const struct config *config)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
-    for (uint32_t cluster = 0; cluster <= config->core.cluster_count; cluster++) {
-        bool plain = cluster == config->core.cluster_count;
-        if (!plain)
-            (void)fprintf(out, "[cluster \"%s\"]\n", config->clusters[cluster].name);
+    EACH_SECTION(config, place, index)
+    {
+        const bool plain = place == CONFIG_PLAIN;
+        if (!plain) /* both begin with their names */
+            (void)fprintf(
+                out, "[%s \"%s\"]\n", place == CONFIG_CLUSTER ? "cluster" : "profile",
+                (const char *)config_base((struct config *)(uintptr_t)config, place, index));
         for (size_t i = 0; i < count; i++) {
-            if (plain == (strcmp(keys[i].section, "cluster") == 0))
+            if (config_key_place(&keys[i]) != place)
                 continue;
             bool pool_left_out = keys[i].type == CONFIG_IDSET && same_pool(config, defaults());
-            char *value = pool_left_out ? NULL : value_of(config, &keys[i], cluster);
+            char *value = pool_left_out ? NULL : value_of(config, &keys[i], index);
             if (plain && (i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0))
                 (void)fprintf(out, "[%s]\n", keys[i].section);
             bool none = value && strcmp(value, "unset") == 0;
@@ -107,14 +127,15 @@ static void check_same(const struct config *one, const struct config *other)
     const struct config_key *keys = config_keys(&count);
     FUZZ_CHECK(one->core.cluster_count == other->core.cluster_count);
     FUZZ_CHECK(same_pool(one, other));
-    for (uint32_t cluster = 0; cluster <= one->core.cluster_count; cluster++) {
-        bool plain = cluster == one->core.cluster_count;
+    FUZZ_CHECK(one->core.profile_count == other->core.profile_count);
+    EACH_SECTION(one, place, index)
+    {
         for (size_t i = 0; i < count; i++) {
-            if (plain == (strcmp(keys[i].section, "cluster") == 0))
+            if (config_key_place(&keys[i]) != place)
                 continue;
             if (keys[i].type == CONFIG_IDSET) /* 65,536 ids are many to look at in each try */
                 continue;
-            char *a = value_of(one, &keys[i], cluster), *b = value_of(other, &keys[i], cluster);
+            char *a = value_of(one, &keys[i], index), *b = value_of(other, &keys[i], index);
             FUZZ_CHECK(strcmp(a, b) == 0 || strlen(a) > VALUE_MAX);
             free(a);
             free(b);

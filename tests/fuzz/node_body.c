@@ -30,6 +30,31 @@ static void check_services(const char *text, const json_t *list)
     FUZZ_CHECK(*at == '\0');
 }
 
+static bool is_amount(const json_t *traffic, const char *name, uint64_t taken)
+{
+    return taken == (uint64_t)json_integer_value(json_object_get(traffic, name)) &&
+           taken <= TRAFFIC_MAX;
+}
+
+static void check_traffic(const struct node_body *body, const json_t *told)
+{
+    const struct traffic_report *traffic = &body->traffic;
+    struct traffic_record *sum = NULL;
+    FUZZ_CHECK(body->has_traffic == (told != NULL));
+    if (!told)
+        return;
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++) {
+        FUZZ_CHECK(is_amount(told, traffic_words[kind], traffic->amounts[kind]));
+        FUZZ_CHECK(!(traffic->lacking >> kind & 1) == !!json_object_get(told, traffic_words[kind]));
+    }
+    traffic_add(&sum, "n1", traffic);
+    traffic_add(&sum, "n2", traffic);
+    FUZZ_CHECK(!sum->slowest || traffic_nic_valid(sum->slowest));
+    FUZZ_CHECK(!sum->congested || traffic_nic_valid(sum->congested));
+    FUZZ_CHECK(sum->amounts[TRAFFIC_PAUSED] <= TRAFFIC_MAX);
+    traffic_destroy(sum);
+}
+
 static void check_taken(const struct node_body *body, const json_t *root)
 {
     const char *state = json_string_value(json_object_get(root, "state"));
@@ -39,6 +64,7 @@ static void check_taken(const struct node_body *body, const json_t *root)
     FUZZ_CHECK(body->number == (uint64_t)json_integer_value(json_object_get(root, "number")));
     FUZZ_CHECK(body->services[0] == '\0' || node_services_valid(body->services));
     FUZZ_CHECK(body->services[0] == '\0' || body->state != NODE_DESTROYED);
+    check_traffic(body, json_object_get(root, "traffic"));
     check_services(body->services, json_object_get(root, "services"));
 }
 

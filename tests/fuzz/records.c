@@ -32,6 +32,7 @@ static struct reservation_record make_reservation(const struct machine *machine,
     r.traffic_classes = fuzz_byte(in) % 20;
     r.vni_count = fuzz_byte(in) % 6;
     r.vni_asked = r.vni_count;
+    r.shared_count = how / 128;
     for (int i = 0; i < VNI_PER_JOB_MAX && i < r.vni_count; i++)
         r.vnis[i] = (uint16_t)(1020 + fuzz_byte(in) % 16);
     r.created_ms = machine->now_ms - fuzz_pair(in);
@@ -61,9 +62,38 @@ static struct sum_record make_sum(struct fuzz_input *in)
         .number = number, .nodes = lists[how % 4], .sum = how / 4 % 4, .state = how / 16 % 5};
 }
 
+static struct nics_record make_nics(struct fuzz_input *in)
+{
+    static const char *const nodes[] = {"elcap1", "elcap2", "a b", ""};
+    static const char *const nics[] = {"", "cxi0,1,200000,1,,",
+                                       "cxi0,1,200000,0,A,1.2;cxi1,2,0,1,B,", "cxi0"};
+    uint8_t who = fuzz_byte(in);
+    return (struct nics_record){.node = nodes[who % 4],
+                                .nics = nics[who / 4 % 4],
+                                .order = fuzz_byte(in),
+                                .changed_ms = fuzz_pair(in)};
+}
+
+static const char *const partition_texts[] = {"", "beta 1020-1030\n", "a 7\nb 1024\n", "x\n", NULL};
+
+static struct shared_vni_record make_shared(struct fuzz_input *in)
+{
+    static const char *const names[] = {"daos", "mochi", "", "A"};
+    static const char *const lists[] = {"", "*", "5588,77", "x"};
+    uint8_t how = fuzz_byte(in), who = fuzz_byte(in);
+    return (struct shared_vni_record){.created_ms = 1,
+                                      .expires_ms = who & 1 ? 1000 * fuzz_pair(in) : 0,
+                                      .uid = 5588,
+                                      .vni = (uint16_t)(1020 + how % 16),
+                                      .state = how / 16 % 5,
+                                      .name = names[who / 2 % 4],
+                                      .users = lists[who / 8 % 4],
+                                      .clusters = who & 32 ? "elcap" : ""};
+}
+
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % 12)};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -96,6 +126,28 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
         break;
     case RECORD_SUM:
         record.u.sum = make_sum(in);
+        break;
+    case RECORD_SHARED_VNI:
+        record.u.shared_vni = make_shared(in);
+        break;
+    case RECORD_SHARED_GONE:
+        record.u.shared_gone = (uint16_t)(1020 + fuzz_byte(in) % 16);
+        break;
+    case RECORD_PARTITIONS:
+        record.u.partitions = partition_texts[fuzz_byte(in) % 5];
+        break;
+    case RECORD_TRAFFIC:
+        number = fuzz_byte(in);
+        record.u.traffic = (struct traffic_record){.seq = number,
+                                                   .number = 1,
+                                                   .ended_ms = machine->now_ms - fuzz_pair(in),
+                                                   .told = number % 7,
+                                                   .cluster = clusters[0],
+                                                   .job = jobs[number % 5],
+                                                   .slowest = number % 3 ? NULL : "elcap1/cxi0"};
+        break;
+    case RECORD_NODE_NICS:
+        record.u.nics = make_nics(in);
         break;
     default:
         break;

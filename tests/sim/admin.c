@@ -51,7 +51,8 @@ static bool is_lost(const struct sim *sim)
 
 bool admin_can_tell(const struct sim *sim, const char *cluster)
 {
-    return !sim->secondbroker.present && !secondbroker_in(sim, cluster) && !rewind_unknown(sim);
+    return !slurm_has_any(sim, cluster) && !sim->secondbroker.present &&
+           !secondbroker_in(sim, cluster) && !rewind_unknown(sim);
 }
 
 /* ---- what he does about it ---- */

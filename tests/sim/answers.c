@@ -90,8 +90,10 @@ static void granted(struct sim *sim, const struct request *request, const struct
     if (!request->other)
         keys_are_told_right(sim, e, told, request->wanted.interconnect);
     unsigned asked = vnis_asked(sim, request);
+    const unsigned shared = request->wanted.shared_count;
     bool fresh = told->kind == ANSWER_CREATED;
-    if (fresh && told->vni_count != asked && (told->vni_count != 0 || sim->config.vni_required))
+    if (fresh && told->vni_count != asked + shared &&
+        (told->vni_count != shared || sim->config.vni_required))
         sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
                  told->vni_count);
     if (model_protects(job) && job->life == request->life && job->told_number != told->number)
@@ -109,7 +111,8 @@ static bool never_eligible(const struct sim *sim, const struct request *request)
     struct error err;
     if (wanted->wish != WISH_REQUIRED || request->nonsense != 0)
         return false;
-    if (sizing_decide(config, wanted->wish, wanted->node_count, &addresses, &err) != HWCOLL_WANTED)
+    if (sizing_decide(config, wanted->wish, wanted->node_count, 0, &addresses, &err) !=
+        HWCOLL_WANTED)
         return true;
     return (config->total_addresses > 0 && addresses > config->total_addresses) ||
            (cluster->budget > 0 && addresses > cluster->budget);
@@ -131,7 +134,17 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     const struct job *job = request->job;
     bool relied = model_protects(job) && job->life == request->life;
     bool invalid = told->kind == ANSWER_INVALID || told->kind == ANSWER_NO_CLUSTER;
+    if (request->by_plugin && !slurm_granted(sim, request, told)) {
+        if (relied && !request->other)
+            sim_fail(sim, "I7", "%s has number %llu and was answered: %s", job->id,
+                     n(job->told_number), answer_word(told->kind));
+        return;
+    }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
+        return;
+    /* Its profile was not there; but who has it keeps it (P3). */
+    if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
         return;
     if (invalid != (request->nonsense != 0)) {
         sim_fail(sim, "answers", "a %s reserve of %s was answered: %s",
@@ -155,6 +168,12 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         return;
     case ANSWER_NO_VNIS:
         vnis_are_short(sim, request, vnis_asked(sim, request));
+        break;
+    case ANSWER_NO_SHARED:
+    case ANSWER_SHARED_REFUSED:
+        if (request->wanted.shared_count == 0)
+            sim_fail(sim, "B1", "%s wants no shared VNI and was answered: %s", job->id,
+                     answer_word(told->kind));
         break;
     case ANSWER_NO_PKEYS:
         if (request->wanted.interconnect != INTERCONNECT_OMNIPATH)
@@ -193,9 +212,12 @@ static void release_answered(struct sim *sim, const struct request *request,
         named->freed_ms = sim->now_ms;
         named->freed_batch = batch;
     }
+    if (request->by_plugin)
+        slurm_deleted(sim, request);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        if (e->job == request->job && e->told && !e->freed_batch)
+        const bool other_side = request->by_plugin && !e->by_plugin;
+        if (e->job == request->job && e->told && !e->freed_batch && !other_side)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));
     }
@@ -288,6 +310,10 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
         launch_is_answered(sim, request, told);
     else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_given(sim, request, told);
+    else if (request->kind == REQUEST_NICS)
+        nics_given(sim, told);
+    else if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
+        shares_given(sim, request, told->kind);
     else if (request->kind == REQUEST_SUM)
         sums_heard(sim, request, told, batch);
     else if (request->kind == REQUEST_SYNC && told->kind == ANSWER_INVALID)
@@ -307,6 +333,7 @@ void answers_told(struct sim *sim, const struct request *request)
         asks_told(sim, request);
         return;
     }
+    shares_told(sim, request, told->kind, told->shared, told->expires_ms);
     if (!e)
         return;
     if (told->kind == ANSWER_ACCEPTED)

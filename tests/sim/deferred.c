@@ -29,6 +29,10 @@ static void copy_answer(struct told *told, const struct answer *answer)
         copy_steps(told, answer->steps);
     if (answer->tree)
         told->tree = answer->tree->id;
+    if (answer->shared) {
+        told->shared = answer->shared->record.vni;
+        told->expires_ms = answer->shared->record.expires_ms;
+    }
     if (answer->reservation) {
         const struct reservation *r = answer->reservation;
         told->number = r->number;

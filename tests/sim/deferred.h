@@ -26,6 +26,8 @@ struct told { /* what an answer says */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS; 0: none */
     bool more_trees;                   /* … than there is room for */
     uint16_t tree;                     /* JOINED */
+    uint16_t shared;                   /* of a shared VNI: which, */
+    int64_t expires_ms;                /* … and until when; 0: no end */
 };
 
 struct word {

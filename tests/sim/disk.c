@@ -26,17 +26,28 @@ static struct record *record_copied(const struct record *record)
 {
     const struct reservation_record *r = &record->u.reservation;
     const struct event_record *e = &record->u.event;
+    const struct shared_vni_record *s = &record->u.shared_vni;
     size_t size = sizeof *record;
     if (record->kind == RECORD_RESERVATION)
         size += text_size(r->cluster) + text_size(r->job) + text_size(r->nodes) +
                 text_size(secret_expose(r->token)) + text_size(secret_expose(r->key)) +
-                text_size(r->reason);
+                text_size(r->reason) + text_size(r->profile);
     if (record->kind == RECORD_NODE)
         size += text_size(record->u.node.node) + text_size(record->u.node.services);
     if (record->kind == RECORD_SUM)
         size += text_size(record->u.sum.nodes);
     if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
         size += text_size(record->u.cleanup.step);
+    const struct traffic_record *t = &record->u.traffic;
+    if (record->kind == RECORD_TRAFFIC)
+        size += text_size(t->cluster) + text_size(t->job) + text_size(t->slowest) +
+                text_size(t->congested);
+    if (record->kind == RECORD_NODE_NICS)
+        size += text_size(record->u.nics.node) + text_size(record->u.nics.nics);
+    if (record->kind == RECORD_SHARED_VNI)
+        size += text_size(s->name) + text_size(s->users) + text_size(s->clusters);
+    if (record->kind == RECORD_PARTITIONS)
+        size += text_size(record->u.partitions);
     if (record->kind == RECORD_EVENT)
         size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
 
@@ -50,6 +61,7 @@ static struct record *record_copied(const struct record *record)
         copy->u.reservation.token = secret_of(put(&at, secret_expose(r->token)));
         copy->u.reservation.key = secret_of(put(&at, secret_expose(r->key)));
         copy->u.reservation.reason = put(&at, r->reason);
+        copy->u.reservation.profile = put(&at, r->profile);
     }
     if (record->kind == RECORD_NODE) {
         copy->u.node.node = put(&at, record->u.node.node);
@@ -59,6 +71,23 @@ static struct record *record_copied(const struct record *record)
         copy->u.sum.nodes = put(&at, record->u.sum.nodes);
     if (record->kind == RECORD_CLEANUP || record->kind == RECORD_CLEANED)
         copy->u.cleanup.step = put(&at, record->u.cleanup.step);
+    if (record->kind == RECORD_TRAFFIC) {
+        copy->u.traffic.cluster = put(&at, t->cluster);
+        copy->u.traffic.job = put(&at, t->job);
+        copy->u.traffic.slowest = put(&at, t->slowest);
+        copy->u.traffic.congested = put(&at, t->congested);
+    }
+    if (record->kind == RECORD_NODE_NICS) {
+        copy->u.nics.node = put(&at, record->u.nics.node);
+        copy->u.nics.nics = put(&at, record->u.nics.nics);
+    }
+    if (record->kind == RECORD_SHARED_VNI) {
+        copy->u.shared_vni.name = put(&at, s->name);
+        copy->u.shared_vni.users = put(&at, s->users);
+        copy->u.shared_vni.clusters = put(&at, s->clusters);
+    }
+    if (record->kind == RECORD_PARTITIONS)
+        copy->u.partitions = put(&at, record->u.partitions);
     if (record->kind == RECORD_EVENT) {
         copy->u.event.cluster = put(&at, e->cluster);
         copy->u.event.job = put(&at, e->job);
@@ -109,6 +138,16 @@ void disk_release(struct disk *disk)
     for (size_t i = 0; i < disk->sum_count; i++)
         free(disk->sums[i]);
     free(disk->sums);
+    for (size_t i = 0; i < disk->nics_count; i++)
+        free(disk->nics[i]);
+    free(disk->nics);
+    for (size_t i = 0; i < disk->traffic_count; i++)
+        free(disk->traffic[i]);
+    free(disk->traffic);
+    for (size_t i = 0; i < disk->shared_count; i++)
+        free(disk->shared[i]);
+    free(disk->shared);
+    free(disk->partitions);
     memset(disk, 0, sizeof *disk);
 }
 
@@ -125,13 +164,25 @@ void disk_copy(struct disk *copy, const struct disk *disk)
 {
     *copy = *disk;
     copy->reservations = copy->nodes = copy->sums = copy->cleanups = copy->events = NULL;
+    copy->nics = NULL;
+    copy->nics_count = copy->nics_room = 0;
+    copy->traffic = NULL;
+    copy->traffic_count = copy->traffic_room = 0;
     copy->reservation_count = copy->node_count = copy->cleanup_count = copy->event_count = 0;
     copy->reservation_room = copy->node_room = copy->cleanup_room = copy->event_room = 0;
     copy->sum_count = copy->sum_room = 0;
+    copy->shared = NULL;
+    copy->shared_count = copy->shared_room = 0;
+    copy->partitions = disk->partitions ? record_copied(disk->partitions) : NULL;
+    copy_all(&copy->shared, &copy->shared_count, &copy->shared_room, disk->shared,
+             disk->shared_count);
     copy_all(&copy->reservations, &copy->reservation_count, &copy->reservation_room,
              disk->reservations, disk->reservation_count);
     copy_all(&copy->nodes, &copy->node_count, &copy->node_room, disk->nodes, disk->node_count);
     copy_all(&copy->sums, &copy->sum_count, &copy->sum_room, disk->sums, disk->sum_count);
+    copy_all(&copy->traffic, &copy->traffic_count, &copy->traffic_room, disk->traffic,
+             disk->traffic_count);
+    copy_all(&copy->nics, &copy->nics_count, &copy->nics_room, disk->nics, disk->nics_count);
     copy_all(&copy->cleanups, &copy->cleanup_count, &copy->cleanup_room, disk->cleanups,
              disk->cleanup_count);
     copy_all(&copy->events, &copy->event_count, &copy->event_room, disk->events, disk->event_count);
@@ -189,6 +240,48 @@ static const char *put_node(struct disk *disk, const struct record *record)
     }
     GROW(disk->nodes, disk->node_count, disk->node_room);
     disk->nodes[disk->node_count++] = record_copied(record);
+    return NULL;
+}
+
+static const char *put_traffic(struct disk *disk, const struct record *record)
+{
+    const struct record *last = disk->traffic_count ? disk->traffic[disk->traffic_count - 1] : NULL;
+    if (last && record->u.traffic.seq <= last->u.traffic.seq)
+        return "traffic has a seq that was given out before";
+    GROW(disk->traffic, disk->traffic_count, disk->traffic_room);
+    disk->traffic[disk->traffic_count++] = record_copied(record);
+    return NULL;
+}
+
+static const char *take_traffic(struct disk *disk, uint64_t seq)
+{
+    size_t at = 0;
+    while (at < disk->traffic_count && disk->traffic[at]->u.traffic.seq != seq)
+        at++;
+    if (at == disk->traffic_count)
+        return "traffic goes that is not on disk";
+    free(disk->traffic[at]);
+    memmove(disk->traffic + at, disk->traffic + at + 1,
+            (--disk->traffic_count - at) * sizeof *disk->traffic);
+    return NULL;
+}
+
+/* By name, as a store gives them back. */
+static const char *put_nics(struct disk *disk, const struct record *record)
+{
+    size_t at = 0;
+    int order = 1;
+    while (at < disk->nics_count &&
+           (order = strcmp(record->u.nics.node, disk->nics[at]->u.nics.node)) > 0)
+        at++;
+    if (at < disk->nics_count && order == 0) {
+        free(disk->nics[at]);
+        disk->nics[at] = record_copied(record);
+        return NULL;
+    }
+    GROW(disk->nics, disk->nics_count, disk->nics_room);
+    memmove(disk->nics + at + 1, disk->nics + at, (disk->nics_count++ - at) * sizeof *disk->nics);
+    disk->nics[at] = record_copied(record);
     return NULL;
 }
 
@@ -319,6 +412,45 @@ static void raise_to(uint64_t *highest, uint64_t value)
         *highest = value;
 }
 
+/* Where the shared VNI is, or would be put in. */
+static size_t shared_at(const struct disk *disk, uint16_t vni)
+{
+    size_t at = 0;
+    while (at < disk->shared_count && disk->shared[at]->u.shared_vni.vni < vni)
+        at++;
+    return at;
+}
+
+static bool has_shared(const struct disk *disk, size_t at, uint16_t vni)
+{
+    return at < disk->shared_count && disk->shared[at]->u.shared_vni.vni == vni;
+}
+
+static const char *put_shared(struct disk *disk, const struct record *record)
+{
+    const size_t at = shared_at(disk, record->u.shared_vni.vni);
+    if (has_shared(disk, at, record->u.shared_vni.vni)) {
+        free(disk->shared[at]);
+    } else {
+        GROW(disk->shared, disk->shared_count, disk->shared_room);
+        memmove(&disk->shared[at + 1], &disk->shared[at],
+                (disk->shared_count++ - at) * sizeof *disk->shared);
+    }
+    disk->shared[at] = record_copied(record);
+    return NULL;
+}
+
+static const char *take_shared(struct disk *disk, uint16_t vni)
+{
+    const size_t at = shared_at(disk, vni);
+    if (!has_shared(disk, at, vni))
+        return "a shared VNI is gone that is not on disk";
+    free(disk->shared[at]);
+    memmove(&disk->shared[at], &disk->shared[at + 1],
+            (--disk->shared_count - at) * sizeof *disk->shared);
+    return NULL;
+}
+
 static const char *apply_one(struct disk *disk, const struct record *record)
 {
     switch (record->kind) {
@@ -345,10 +477,24 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return NULL;
     case RECORD_ROOT_KEYS: /* none in the simulator: the core makes none */
         return "root keys";
+    case RECORD_SHARED_VNI:
+        return put_shared(disk, record);
+    case RECORD_SHARED_GONE:
+        return take_shared(disk, record->u.shared_gone);
+    case RECORD_PARTITIONS:
+        free(disk->partitions);
+        disk->partitions = record_copied(record);
+        return NULL;
     case RECORD_NODE:
         return put_node(disk, record);
     case RECORD_SUM:
         return put_sum(disk, record);
+    case RECORD_TRAFFIC:
+        return put_traffic(disk, record);
+    case RECORD_TRAFFIC_GONE:
+        return take_traffic(disk, record->u.traffic_gone);
+    case RECORD_NODE_NICS:
+        return put_nics(disk, record);
     case RECORD_CLEANUP:
         return put_cleanup(disk, record);
     case RECORD_CLEANED:
@@ -387,6 +533,10 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         facts.u.facts.boot = disk->boot;
         result = each(arg, &facts);
     }
+    if (result == 0 && disk->partitions)
+        result = each(arg, disk->partitions);
+    for (size_t i = 0; i < disk->shared_count && result == 0; i++)
+        result = each(arg, disk->shared[i]);
     for (size_t i = 0; i < disk->reservation_count && result == 0; i++)
         result = each(arg, disk->reservations[i]);
     for (size_t i = 0; i < disk->cleanup_count && result == 0; i++)
@@ -397,6 +547,10 @@ int disk_load(const struct disk *disk, int (*each)(void *arg, const struct recor
         result = each(arg, disk->sums[i]);
     for (size_t i = 0; i < disk->event_count && result == 0; i++)
         result = each(arg, disk->events[i]);
+    for (size_t i = 0; i < disk->nics_count && result == 0; i++)
+        result = each(arg, disk->nics[i]);
+    for (size_t i = 0; i < disk->traffic_count && result == 0; i++)
+        result = each(arg, disk->traffic[i]);
     return result;
 }
 

@@ -25,6 +25,10 @@ struct disk {
     size_t reservation_count, reservation_room;
     struct record **nodes; /* their reports, in no order */
     size_t node_count, node_room;
+    struct record **traffic; /* of jobs that are over, by seq */
+    size_t traffic_count, traffic_room;
+    struct record **nics; /* of nodes, by their names */
+    size_t nics_count, nics_room;
     struct record **sums; /* of nodes, in order for each reservation */
     size_t sum_count, sum_room;
     struct record **cleanups; /* that are asked for, in no order */
@@ -33,6 +37,9 @@ struct disk {
     size_t event_count, event_room;
     uint64_t last_number, last_seq;       /* the highest ever saved */
     uint64_t deleted_number, deleted_seq; /* the highest that is not there any more */
+    struct record **shared;               /* shared VNIs, ascending */
+    size_t shared_count, shared_room;
+    struct record *partitions; /* NULL: none */
     bool founded;
     bool has_facts;
     struct facts_record facts; /* its boot is the next one */
@@ -48,8 +55,9 @@ void disk_copy(struct disk *copy, const struct disk *disk);
 /* Makes the first count records of the batch durable. NULL, or what no right core would write. */
 const char *disk_apply(struct disk *disk, const struct batch *batch, size_t count);
 
-/* Every record in the store's order: counters, founded, facts, reservations, nodes, sums, cleanups,
- * events. Stops when each returns other than 0, and returns that. */
+/* Every record in the store's order: counters, founded, facts, partitions, shared VNIs,
+ * reservations, nodes, sums, cleanups, events. Stops when each returns other than 0, and returns
+ * that. */
 int disk_load(const struct disk *disk, int (*each)(void *arg, const struct record *record),
               void *arg);
 

@@ -568,6 +568,26 @@ bool edge_receive(struct sim *sim, struct request *request)
     return true;
 }
 
+void edge_show(struct sim *sim, struct request *request, const struct reservation *r)
+{
+    struct edge *edge = &sim->edge;
+    step(sim, &(struct core_event){.kind = CORE_ALIVE, .u.alive = r->number});
+    r = edge->core ? core_find(edge->core, rm_cluster_name(sim, request->job), request->job->id)
+                   : NULL;
+    if (!r || r->state != JOB_ACTIVE || r->origin != ORIGIN_PLUGIN)
+        return; /* the broker has died, or the step has ended it */
+    const struct effect effect = {
+        .kind = EFFECT_ANSWER,
+        .u.answer = {.ticket = request->ticket, .kind = ANSWER_SAME, .reservation = r}};
+    GROW(edge->words, edge->word_count, edge->word_room);
+    struct word *word = &edge->words[edge->word_count++];
+    request->asked_ms = sim->now_ms;
+    request->answered = true;
+    word_copy(word, edge->core, &effect, journal_newest(&sim->journal));
+    answers_given(sim, request, &word->u.told, word->batch);
+    edge_speak(sim);
+}
+
 void edge_login_done(struct sim *sim, bool ok)
 {
     struct core_event event = {.kind = CORE_LOGIN_DONE};

@@ -15,6 +15,7 @@
 struct sim;
 struct request;
 struct wire_call;
+struct reservation;
 
 struct edge {
     struct core *core; /* NULL: dead */
@@ -65,6 +66,9 @@ void edge_calm(struct sim *sim);
 
 /* A request arrives. False: nobody listens. */
 bool edge_receive(struct sim *sim, struct request *request);
+
+/* It is answered with a reservation that is there; the core hears that somebody has looked. */
+void edge_show(struct sim *sim, struct request *request, const struct reservation *reservation);
 
 /* What comes back from the fabric manager. */
 void edge_login_done(struct sim *sim, bool ok);

@@ -80,6 +80,13 @@ void fabric_claimed(struct sim *sim, const char *cluster)
         f->objects[at].unknown &= !in_cluster(f->objects[at].name, cluster);
 }
 
+void fabric_claim(struct sim *sim, const char *name)
+{
+    size_t at = place_of(&sim->fabric, name);
+    if (at < sim->fabric.count)
+        sim->fabric.objects[at].unknown = false;
+}
+
 void fabric_rewound(struct sim *sim)
 {
     struct fabric *f = &sim->fabric;
@@ -272,14 +279,14 @@ static void stray_appears(struct sim *sim, void *what, uint64_t mark)
     const struct core_config *config = &sim->config;
     uint32_t cluster = rng_below(&sim->fabric.rng, config->cluster_count);
     char name[FM_NAME_MAX + 1];
+    char id[32];
+    slurm_format_id(sim, cluster, "stray", mark, id, sizeof id);
     if (mark % 2 == 0)
-        snprintf(name, sizeof name, "%s-stray%llu", config->clusters[cluster].name,
-                 (unsigned long long)mark);
+        snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name, id);
     else /* in the way of a job that may come */
         snprintf(name, sizeof name, "%s-%s", config->clusters[cluster].name,
-                 rm_any_job(sim, &sim->fabric.rng));
-    const char *id = strchr(name, '-') + 1;
-    const struct job *job = rm_find(sim, config->clusters[cluster].name, id);
+                 slurm_id(sim, cluster, rm_any_job(sim, &sim->fabric.rng), id));
+    const struct job *job = rm_find(sim, config->clusters[cluster].name, strchr(name, '-') + 1);
     if (fabric_find(&sim->fabric, name) || (job && job->active))
         return;
     sim_trace(sim, "fm: stray %s appears", name);
@@ -353,6 +360,8 @@ static void may_go(struct sim *sim, const struct object *object, const struct wi
     const struct entry *e = model_entry(&sim->model, object->number);
     if (object->foreign)
         sim_fail(sim, "I6", "%s is not ours and was deleted", object->name);
+    else if (slurm_has(sim, object->name))
+        sim_fail(sim, "I11", "%s was deleted, and its Slurm has its job as running", object->name);
     else if (call->in_hand) {
         if (e && e->told && model_protects(e->job) && e->job->told_number == e->number)
             brokers_count(sim, BROKER_LATE_TOOK);

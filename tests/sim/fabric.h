@@ -64,8 +64,9 @@ struct fabric {
          * or that it has ended; in which process; a request has got it; its job wants it deleted;
          * a call for that has left. late: of a broker that led no longer. */
         bool known, ended, given, asked, leaving, late;
-        bool unfit;      /* for libfabric */
-        int64_t left_ms; /* when its end was asked for first; 0: never */
+        bool unfit;       /* for libfabric */
+        int64_t known_ms; /* since when it was known */
+        int64_t left_ms;  /* when its end was asked for first; 0: never */
         uint64_t process;
     } owners[FMCALL_TREES]; /* of the trees ever made */
     uint16_t last_tree;
@@ -90,6 +91,8 @@ void fabric_drop(struct sim *sim, const char *name);
 void fabric_is_alien(struct sim *sim, const char *name);
 void fabric_is_alien_of(struct sim *sim, const struct job *job); /* NULL is allowed */
 void fabric_rewound(struct sim *sim);                            /* our ledger went back */
+/* Slurm says that what is there under the name is of no job that runs. */
+void fabric_claim(struct sim *sim, const char *name);
 /* We are told that what is there under the cluster's name is ours, or nobody's. */
 void fabric_claimed(struct sim *sim, const char *cluster);
 /* Another request under the id of a job that our ledger has forgotten was granted. */

@@ -147,6 +147,10 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
         event->u.boot.booted_ms = request->host->booted_ms;
         return;
     }
+    static const struct traffic_report traffic = {
+        .amounts = {1, 1, 1, 1, 1}, .slowest = "cxi0", .congested = "cxi1"};
+    event->u.report.traffic =
+        sim->nics.told && request->report.state != NODE_CREATED ? &traffic : NULL;
     event->kind = CORE_NODE_REPORT;
     event->ticket = request->ticket;
     event->u.report.cluster = sim->config.clusters[request->cluster].name;

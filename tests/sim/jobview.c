@@ -12,7 +12,8 @@ void jobview_take(struct sim *sim, struct jobview *jobview, uint32_t cluster)
 {
     const struct rm *rm = &sim->rm;
     *jobview = (struct jobview){.cluster = cluster, .taken_ms = sim->now_ms};
-    jobview->active = memory_zeroed((rm->job_count + 1) * sizeof *jobview->active);
+    jobview->active = memory_zeroed((rm->job_count + FORMERS_MAX) * sizeof *jobview->active);
+    slurm_name_formers(sim, jobview);
     for (size_t i = 0; i < rm->job_count; i++)
         if (rm->jobs[i]->active && rm->jobs[i]->cluster == cluster)
             jobview->active[jobview->count++] = rm->jobs[i]->id;
@@ -43,7 +44,8 @@ size_t jobview_named(struct sim *sim, const struct jobview *jobview, bool lies)
     struct rm *rm = &sim->rm;
     int64_t *since = &rm->lacking_ms[jobview->cluster];
     size_t named = jobview->count;
-    if (lies && named > 0 && !sim->pieces &&
+    const char *cluster = sim->config.clusters[jobview->cluster].name;
+    if (lies && named > 0 && !sim->pieces && !slurm_has_any(sim, cluster) &&
         (*since == 0 || sim->now_ms - *since < sim->config.sync_grace_ms)) {
         named = rng_below(&rm->rng, (uint32_t)named);
         sim_trace(sim, "rm: it names %zu of %zu jobs", named, jobview->count);

@@ -154,10 +154,30 @@ static bool has(const struct entry *e, uint16_t vni)
     return false;
 }
 
+/* One that a job has. 0: none has any of the pool. */
+static uint16_t vni_of_another(const struct sim *sim)
+{
+    for (size_t at = 0; at < sim->model.count && !sim->rewind.done; at++) {
+        const struct entry *e = sim->model.entries[at];
+        if (e->vni_count > 0 && e->told && !e->freed_batch && !e->given_batch &&
+            idset_has(&sim->config.vni_pool, e->vnis[0]))
+            return e->vnis[0];
+    }
+    return 0;
+}
+
+static bool has_anothers_vni(const struct sim *sim, const struct task *task)
+{
+    const struct entry *e = model_entry(&sim->model, task->number);
+    return e && e->by_plugin && task->wrong_vni && vni_of_another(sim) != 0;
+}
+
 static uint16_t vni_of(const struct sim *sim, const struct task *task)
 {
     const struct entry *e = model_entry(&sim->model, task->number);
     uint16_t vni = 40000;
+    if (has_anothers_vni(sim, task))
+        return vni_of_another(sim);
     if (e && e->vni_count > 0 && !task->wrong_vni)
         return e->vnis[0];
     while (e && has(e, vni))
@@ -194,6 +214,8 @@ void joins_arrive(struct sim *sim, const struct request *request)
     if (!request || (request->kind != REQUEST_JOIN && request->kind != REQUEST_LEAVE))
         return;
     struct task *task = request->join.task;
+    if (request->kind == REQUEST_JOIN)
+        sim->rm.requests[request->ticket - 1]->join.anothers = has_anothers_vni(sim, task);
     if (request->kind == REQUEST_LEAVE)
         sim->fabric.owners[request->join.tree].asked = true;
     else if (task->process != sim->edge.process) {
@@ -280,7 +302,8 @@ enum fmcall_outcome joins_act(struct sim *sim, struct wire_call *call, struct ob
     return FM_GONE;
 }
 
-/* A definite end of a tree, or of all of a step. */
+/* A definite end of a tree, or of all of a step: of what was known when the call began. Which of a
+ * join and it was acted on first the core cannot know. */
 static void note_ended(struct sim *sim, const struct wire_call *call)
 {
     const struct object *object = object_of(sim, call->number);
@@ -289,7 +312,9 @@ static void note_ended(struct sim *sim, const struct wire_call *call)
                           sim->fabric.owners[tree].number == call->number &&
                           sim->fabric.owners[tree].step == steps_find(call->step);
         const bool it = step || (call->kind != FMCALL_END_STEP && tree == call->tree);
-        if (it && sim->fabric.owners[tree].known && !has_tree(object, tree))
+        const bool known = sim->fabric.owners[tree].known &&
+                           (!step || sim->fabric.owners[tree].known_ms < call->begun_ms);
+        if (it && known && !has_tree(object, tree))
             sim->fabric.owners[tree].ended = true;
     }
 }
@@ -302,6 +327,7 @@ void joins_done(struct sim *sim, const struct wire_call *call, enum fmcall_outco
         e->refused_ms = sim->now_ms;
     if (call->kind == FMCALL_JOIN && outcome == FM_OK) {
         sim->fabric.owners[call->tree].known = true;
+        sim->fabric.owners[call->tree].known_ms = sim->now_ms;
         sim->fabric.owners[call->tree].process = sim->edge.process;
     } else if (fmcall_is_relayed(call->kind) && fmcall_unsure(outcome) && e)
         e->trees_unsure = true;
@@ -421,14 +447,20 @@ static void told_later(struct sim *sim, const struct request *request)
                  n(task->number), (long long)(sim->now_ms - task->since_ms) / 1000);
 }
 
-/* All that could ever have used an address of it. */
+/* All that could ever have used an address of it; or what is there, of lost answers too, and what
+ * is asked for. */
 static bool may_be_full(const struct sim *sim, const struct task *task)
 {
     const struct object *object = object_of(sim, task->number);
-    uint32_t count = 0;
-    for (const struct task *other = sim->joins.tasks; other; other = other->next)
+    uint32_t count = 0, used = trees_of(object);
+    for (const struct task *other = sim->joins.tasks; other; other = other->next) {
         count += other->number == task->number;
-    return !object || count > object->limit;
+        used += other->number == task->number && other != task && other->ticket != 0;
+    }
+    for (const struct wire_call *call = sim->wire.calls; call; call = call->next)
+        used -= call->kind == FMCALL_JOIN && call->number == task->number && !call->ended &&
+                call->came == FM_OK && used > 0; /* whose tree is there, counts once */
+    return !object || count > object->limit || used >= object->limit;
 }
 
 static bool denied_rightly(const struct sim *sim, const struct request *request,
@@ -476,7 +508,8 @@ void joins_given(struct sim *sim, const struct request *request, const struct to
     bool right = !e || sim->rewind.done;
     switch (told->kind) {
     case ANSWER_JOINED:
-        right = join && may(task, task->step) && (!task->wrong_vni || (e && e->vni_count == 0));
+        right = join && may(task, task->step) && !request->join.anothers &&
+                (!task->wrong_vni || (e && e->vni_count == 0));
         given_tree(sim, task, told->tree);
         break;
     case ANSWER_LEFT:
@@ -543,8 +576,9 @@ void joins_shown(struct sim *sim, const struct request *request, const struct to
 static void has_no_unused_trees(struct sim *sim, const struct object *object)
 {
     const struct entry *e = model_entry(&sim->model, object->number);
-    /* What is still there of a job that is over is I3's: its release may have been told a lie. */
-    if (!e || !e->relayed || e->freed_batch || is_uncertain(sim, e))
+    /* What is still there of a job that is over is I3's: its release may have been told a lie. So
+     * may be what is taken for lost. */
+    if (!e || !e->relayed || e->freed_batch || e->lost_batch || is_uncertain(sim, e))
         return;
     for (uint16_t tree = 1; tree <= sim->fabric.last_tree; tree++)
         if (has_tree(object, tree) && sim->fabric.owners[tree].known &&

@@ -40,6 +40,7 @@ struct join_wish { /* what a JOIN or LEAVE asks for */
     uint16_t tree;    /* of LEAVE */
     int64_t later_ms; /* … when it was first told to ask again, */
     uint64_t process; /* … by this life of the broker; 0: it was not */
+    bool anothers;    /* of JOIN: another job had its VNI when it arrived */
     const char *scope_name;
 };
 

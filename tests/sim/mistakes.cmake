@@ -17,7 +17,9 @@
 # what the node has said since (3,000 did not show these two), and a restart after which a step's end, with the login, hits the next life of its
 # job, which 13,000 did not show, nor 20,000 the same without a restart; and a late "lingering" of a life
 # that is released and still there, which the core took for nothing until one seed of 20,000 showed it, and
-# another world's 30,000 did not; and two that one might expect here do no harm by design: believing half a list, and
+# another world's 30,000 did not; an unsure end of a step after which its job's name does not rest, and a leave
+# of an unknown tree that is told to ask again for ever (6,000 and 7,000 did not show these two any more since
+# Slurm's plugin is in the world); and two that one might expect here do no harm by design: believing half a list, and
 # deleting a stray at first sight.
 #
 # When the text is not in the file any more the build says so: a mistake that is not made finds
@@ -108,7 +110,8 @@ mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
     [[if (more && (joblist->id = ++core->last_joblist) > 0)
         return NULL;]])
 mcast_mistake(repeat-is-no-sign-of-life 1000 core/requests/reserve.c
-    [[r->unnamed_ms = 0; /* as good]] [[/* as good]])
+    [[    note_sign_of_life(core, r);
+    if (field)]] [[    if (field)]])
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 600 core/fabric/call_done.c
@@ -158,12 +161,9 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         core->cleanups.pending -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
-    }]])
+    }]] 400)
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
-mcast_mistake(unsure-end-of-a-step-does-not-rest 600 core/fabric/cleanup.c
-    [[core_operation(core, r)->release_settles_ms = core->now_ms + core->config.call_timeout_ms;]]
-    [[(void)core_operation(core, r);]] 1300)
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
     [[when = earlier_to_come(core, when, op->release_settles_ms);]]
     [[when = earlier(when, op->release_settles_ms);]])
@@ -233,7 +233,7 @@ mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
     [[return pool - available > bound && count > bound && count > pool / POOL_SHARE;]]
     [[return count > bound || count > pool / POOL_SHARE;]])
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
-    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]]
+    [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, reservation_own_vnis(r));]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
             (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
 
@@ -258,7 +258,7 @@ mcast_mistake(reserve-behind-a-job-goes-on 100 core/fabric/reservewait.c
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
-        deny_waiters]])
+        deny_waiters]] 600)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
     [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
@@ -271,8 +271,6 @@ mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
     [[relay_list_due(r) <= core->now_ms;]] [[false && r;]])
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
     [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
-mcast_mistake(leave-of-an-unknown-tree-waits-for-ever 1000 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (true)]] 11100)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
@@ -283,6 +281,39 @@ mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
         deny_waiters]])
+
+# Of Slurm's own plugin (B9).
+mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
+    [[const char *too_many = fault_of_limit(core, cluster, q);]]
+    [[const char *too_many = q->by_plugin && core->link.state != LINK_UP
+                               ? "the link is down"
+                               : fault_of_limit(core, cluster, q);]])
+mcast_mistake(plugin-has-no-token-without-addresses 50 core/interconnect/slingshot.c
+    [[if (q->by_plugin) /* it gets a token]] [[if (false) /* it gets a token]])
+mcast_mistake(plugin-ends-what-hooks-have 100 core/requests/release.c
+    [[r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));]] [[r != NULL;]])
+mcast_mistake(hooks-share-what-the-plugin-has 100 core/requests/reserve.c
+    [[if (q->by_plugin == (r->origin == ORIGIN_PLUGIN))]] [[if (true)]])
+mcast_mistake(plugin-gets-what-it-wants 50 core/reservation/sizing.c
+    [[if (wanted > 0 && (!known || wanted < *addresses))]] [[if (wanted > 0)]])
+mcast_mistake(found-stays-when-slurm-deletes-it 50 core/requests/release.c
+    [[    claim_found(core, r);]] [[]])
+mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
+    [[        core_begin_release(core, adopted, "the job was reserved anew");]]
+    [[    {
+        void listing_claim(struct core *core, struct reservation *r);
+        core_begin_release(core, adopted, "the job was reserved anew");
+        if (adopted->origin == ORIGIN_FOUND)
+            listing_claim(core, adopted);
+    }]])
+mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
+    [[    if (r && r->state == JOB_ACTIVE)
+        note_sign_of_life(core, r);]] [[    (void)r;]] 3018500)
+mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
+    [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
+# Of what nodes tell of their NICs (P2).
+mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
+    [[known && event->u.nics.order < known->order;]] [[known && event->u.nics.order == 0;]])
 
 # Of how long jobs wait (F21).
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
@@ -302,7 +333,7 @@ mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
 mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
     [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
 mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c
-    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 1240)
+    [[if (shortest * calls > RESERVEWAIT_MAX_MS)]] [[if (shortest < 0)]] 2380)
 mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
     [[(longest < 0 ? call_timeout_ms : longest)]] [[longest]])
 mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
@@ -321,3 +352,40 @@ mcast_mistake(lease-is-over-and-it-leads 50 core/leader/leader.c
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms < leader->deadline_ms;]]
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms != 0;]])
 set(world)
+
+# Of VNIs that are of no one job (B1, B2). That a job gets a shared VNI of a ledger that went back, while
+# it is known to be old, 2,500 seeds did not show: it has a unit test.
+mcast_mistake(foreign-is-given 50 core/reservation/vnipool.c
+    [[            !idset_has(&p->foreign, (uint16_t)vni))
+            idset_add(]] [[            true)
+            idset_add(]])
+mcast_mistake(foreign-comes-back 300 core/reservation/vnipool.c
+    [[if (idset_has(&p->pool, vni) && !idset_has(&p->foreign, vni))]]
+    [[if (idset_has(&p->pool, vni))]])
+mcast_mistake(one-answer-frees 100 core/reconcile/foreign.c
+    [[    idset_keep_only(&again, &lacking);
+]] [[    again = lacking;
+]])
+mcast_mistake(partitions-are-not-saved 300 core/apply.c
+    [[        record.u.partitions = core->foreign.text;
+]] [[        return;
+]])
+mcast_mistake(foreign-is-kept-for-ever 50 core/reconcile/foreign.c
+    [[    idset_remove_all(kept, &again);
+]] [[]])
+mcast_mistake(shared-vni-for-every-user 50 core/reservation/sharedvnis.c
+    [[    return list_has(one->record.users, word);]] [[    return word[0] != '\0';]])
+mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
+    [[return one->record.clusters[0] == '\0' || shared_names_cluster(one, cluster);]]
+    [[return cluster;]])
+mcast_mistake(closed-takes-new-jobs 100 core/requests/share.c
+    [[if (one->record.state != SHARED_OPEN || is_expired(core, one)) {]]
+    [[if (one->record.state == SHARED_QUARANTINED) {]])
+mcast_mistake(released-jobs-do-not-keep-a-shared-vni 100 core/reservation/sharedvnis.c
+    [[    uint32_t *count = active ? &one->active : &one->quarantined;]]
+    [[    uint32_t ignored = 1, *count = active ? &one->active : &ignored;]])
+mcast_mistake(shared-vni-is-nobodys-own 50 core/applyshared.c
+    [[: vnipool_take(&core->vnis, rec->vni);]] [[: true;]])
+mcast_mistake(shared-vni-is-forgotten-at-a-start 100 core/apply.c
+    [[        return core_apply_shared(core, &record->u.shared_vni, err);]]
+    [[        return core->now_ms == 0 ? 0 : core_apply_shared(core, &record->u.shared_vni, err);]])

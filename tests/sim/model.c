@@ -98,10 +98,22 @@ static void is_quarantined(struct sim *sim, const struct entry *born, uint16_t v
     }
 }
 
+static int own_vnis(const struct entry *e)
+{
+    return e->vni_count - e->shared_count;
+}
+
+/* Not those that it shares. */
 static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
 {
-    for (int i = 0; i < born->vni_count; i++) {
+    for (int i = 0; i < own_vnis(born); i++) {
         uint16_t vni = born->vnis[i];
+        if (shares_has(sim, vni))
+            sim_fail(sim, "I1", "number %llu got VNI %u, which is a shared one", n(born->number),
+                     vni);
+        if (given && shares_foreign(sim, vni))
+            sim_fail(sim, "B2", "number %llu got VNI %u, which is another partition's",
+                     n(born->number), vni);
         if (given && (!idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10))
             sim_fail(sim, "F1", "number %llu got VNI %u, which is not in the pool", n(born->number),
                      vni);
@@ -119,12 +131,43 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
     }
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        for (int i = 0; e != born && i < born->vni_count; i++)
+        for (int i = 0; e != born && i < own_vnis(born); i++)
             if (holds(sim, e, born->vnis[i]))
                 sim_fail(sim, "I1", "number %llu got VNI %u, which number %llu %s", n(born->number),
                          born->vnis[i], n(e->number),
                          e->freed_batch ? "released, and it must still be quarantined" : "has");
     }
+}
+
+void model_is_free(struct sim *sim, uint16_t vni, const char *name)
+{
+    const struct host *keeper = node_keeps(sim, vni);
+    const struct entry none = {.number = 0};
+    for (size_t at = 0; at < sim->model.count; at++)
+        if (holds(sim, sim->model.entries[at], vni))
+            sim_fail(sim, "I1", "shared VNI %s is %u, which number %llu has", name, vni,
+                     n(sim->model.entries[at]->number));
+    if (shares_foreign(sim, vni) || !idset_has(&sim->config.vni_pool, vni) || vni == 1 || vni == 10)
+        sim_fail(sim, "B2", "shared VNI %s is %u, which is not to be given", name, vni);
+    if (keeper)
+        sim_fail(sim, "I1", "shared VNI %s is %u, node %s has it still", name, vni, keeper->name);
+    if (sim->rewind.suspect)
+        is_quarantined(sim, &none, vni);
+}
+
+/* The ledger knows that it has gone back: a shared VNI of it may be a running job's own since. */
+static void shares_no_own(struct sim *sim, const struct entry *born)
+{
+    const struct rewind *rewind = &sim->rewind;
+    if (!rewind->suspect || !admin_sees(sim, ALARM_OLD_LEDGER, NULL))
+        return;
+    for (size_t at = 0; at < rewind->lost_count; at++)
+        for (int i = own_vnis(born); i < born->vni_count; i++)
+            for (int k = 0; k < own_vnis(rewind->lost[at]); k++)
+                if (rewind->lost[at]->vnis[k] == born->vnis[i] &&
+                    rewind_in_use(sim, rewind->lost[at]))
+                    sim_fail(sim, "I1", "number %llu shares VNI %u, which is %s's own",
+                             n(born->number), born->vnis[i], rm_job_name(rewind->lost[at]->job));
 }
 
 /* S4: no other reservation has it. After the ledger went back nothing is promised. */
@@ -200,7 +243,7 @@ unsigned model_vnis_available(const struct sim *sim)
     for (uint32_t vni = 0; vni <= UINT16_MAX; vni++) {
         if (!idset_has(&sim->config.vni_pool, (uint16_t)vni) || vni == 1 || vni == 10)
             continue;
-        bool used = false;
+        bool used = shares_has(sim, (uint16_t)vni) || idset_has(&sim->shares.known, (uint16_t)vni);
         for (size_t at = 0; at < sim->model.count && !used; at++) {
             const struct entry *e = sim->model.entries[at];
             for (int i = 0; i < e->vni_count; i++)
@@ -227,7 +270,7 @@ uint32_t model_vnis_held(const struct sim *sim, uint32_t uid)
     uint32_t held = 0;
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        held += e->uid == uid && e->freed_batch && held_in_core(sim, e) ? e->vni_count : 0;
+        held += e->uid == uid && e->freed_batch && held_in_core(sim, e) ? (uint32_t)own_vnis(e) : 0;
     }
     return held;
 }
@@ -243,13 +286,13 @@ static void leaves_others_some(struct sim *sim, const struct entry *born)
         const struct entry *e = sim->model.entries[at];
         if (e->uid != born->uid || !e->freed_batch)
             continue;
-        vnis += e->back_batch ? 0 : e->vni_count;
+        vnis += e->back_batch ? 0 : (uint32_t)own_vnis(e);
         pkeys += e->pkey && !e->unkeyed_batch;
     }
     if (sim->rewind.done) /* an old ledger does not know of all */
         return;
-    if (born->vni_count > 0 &&
-        model_holds_too_much(vnis, status.vnis_free + born->vni_count, status.vnis_pool))
+    if (own_vnis(born) > 0 &&
+        model_holds_too_much(vnis, status.vnis_free + (uint32_t)own_vnis(born), status.vnis_pool))
         sim_fail(sim, "F4", "number %llu got VNIs, released jobs of its user hold %u, %u are free",
                  n(born->number), vnis, status.vnis_free);
     if (born->pkey && model_holds_too_much(pkeys, status.pkeys_free + 1, status.pkeys_pool))
@@ -268,7 +311,9 @@ static uint64_t last_number(const struct model *model)
 static void is_relayed_rightly(struct sim *sim, const struct entry *e,
                                const struct reservation_record *r)
 {
-    for (uint32_t i = 0; i < sim->config.cluster_count; i++)
+    if (e->by_plugin && !e->relayed)
+        sim_fail(sim, "B9", "number %llu has no token of the broker's", n(e->number));
+    for (uint32_t i = 0; i < sim->config.cluster_count && !e->by_plugin; i++)
         if (strcmp(sim->config.clusters[i].name, r->cluster) == 0 &&
             e->relayed != (sim->config.clusters[i].relay && r->hwcoll == HWCOLL_WANTED))
             sim_fail(sim, "B9", "number %llu is %srelayed", n(e->number), e->relayed ? "" : "not ");
@@ -288,6 +333,7 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->epoch = model->epoch;
     e->job = rm_find(sim, r->cluster, r->job);
     e->vni_count = r->vni_count;
+    e->shared_count = r->shared_count;
     e->node_count = r->node_count;
     e->uid = r->uid;
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
@@ -295,11 +341,15 @@ static struct entry *born(struct sim *sim, const struct reservation_record *r, u
     e->event_hwcoll = r->hwcoll;
     e->pkey = r->pkey;
     e->relayed = r->interconnect == INTERCONNECT_SLINGSHOT && !secret_none(r->key);
+    e->by_plugin = r->origin == ORIGIN_PLUGIN;
     e->wanted_ms = sim->now_ms;
     e->process = sim->edge.process;
     is_relayed_rightly(sim, e, r);
     vnis_are_free(sim, e, r->state == JOB_ACTIVE); /* else only quarantined */
     pkey_is_free(sim, e);
+    shares_joined(sim, e, r);
+    if (r->state == JOB_ACTIVE)
+        shares_no_own(sim, e);
     if (r->state == JOB_ACTIVE)
         leaves_others_some(sim, e);
     return e;
@@ -349,18 +399,28 @@ static void released_by_lists(struct sim *sim, const struct reservation_record *
 /* F3: a life that only a node knew takes in VNIs that another job had when the node first spoke. */
 static void more_vnis_saved(struct sim *sim, struct entry *e, const struct reservation_record *r)
 {
-    struct entry more = {.number = e->number, .vni_count = r->vni_count - e->vni_count};
-    memcpy(more.vnis, r->vnis + e->vni_count, more.vni_count * sizeof *more.vnis);
+    struct entry more = {.number = e->number};
+    for (int i = 0; i < r->vni_count - r->shared_count; i++) {
+        bool had = false;
+        for (int k = 0; k < e->vni_count; k++)
+            had |= e->vnis[k] == r->vnis[i];
+        if (!had)
+            more.vnis[more.vni_count++] = r->vnis[i];
+    }
     vnis_are_free(sim, &more, false);
     memcpy(e->vnis, r->vnis, sizeof e->vnis);
     e->vni_count = r->vni_count;
+    e->shared_count = r->shared_count;
 }
 
 /* … which a crash, or an older ledger, undoes. */
 static void fewer_vnis_known(struct entry *e, const struct reservation_record *saved)
 {
-    if (!e->job && saved->vni_count > 0)
-        e->vni_count = saved->vni_count;
+    if (e->job || saved->vni_count == 0)
+        return;
+    memcpy(e->vnis, saved->vnis, sizeof e->vnis);
+    e->vni_count = saved->vni_count;
+    e->shared_count = saved->shared_count;
 }
 
 static void reservation_saved(struct sim *sim, const struct reservation_record *r, uint64_t batch)
@@ -461,8 +521,9 @@ static void lost_saved(struct sim *sim, struct entry *e, uint64_t batch)
 static bool may_be_anothers(const struct sim *sim)
 {
     const uint64_t *happened = sim->faults.happened;
-    return sim->rewind.done || happened[FAULT_STRAY] || happened[FAULT_RIVAL] ||
-           happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] || happened[FAULT_GATEWAY];
+    return sim->rewind.done || sim->slurm.count > 0 || happened[FAULT_STRAY] ||
+           happened[FAULT_RIVAL] || happened[FAULT_FM_RESTORES] || happened[FAULT_FM_LIES] ||
+           happened[FAULT_GATEWAY];
 }
 
 static void event_saved(struct sim *sim, const struct event_record *event, uint64_t batch)
@@ -504,6 +565,11 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_EVENT:
         event_saved(sim, &record->u.event, batch);
         break;
+    case RECORD_SHARED_VNI:
+    case RECORD_SHARED_GONE:
+    case RECORD_PARTITIONS:
+        shares_saved(sim, record);
+        break;
     case RECORD_PRUNE:
     case RECORD_COUNTERS:
     case RECORD_FOUNDED:
@@ -511,6 +577,9 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_NODE:
     case RECORD_SUM:
     case RECORD_ROOT_KEYS:
+    case RECORD_NODE_NICS:
+    case RECORD_TRAFFIC:
+    case RECORD_TRAFFIC_GONE:
     case RECORD_CLEANUP:
     case RECORD_CLEANED:
         break;
@@ -583,6 +652,7 @@ void model_died(struct sim *sim, uint64_t durable)
     size_t kept = 0;
     asks_died(sim, durable);
     hosts_died(sim, durable);
+    shares_died(sim, durable);
     for (size_t at = 0; at < model->count; at++) {
         struct entry *e = model->entries[at];
         if (undone(e->born_batch, durable) && !e->told) {
@@ -621,6 +691,7 @@ void model_restarted(struct sim *sim)
 {
     struct core_status status;
     asks_restarted(sim);
+    shares_restarted(sim);
     core_status(sim->edge.core, &status);
     if (status.last_seq < sim->model.last_seq_told)
         sim_fail(sim, "F24", "event %llu was told, the last one known is %llu",
@@ -685,6 +756,7 @@ void model_rewound(struct sim *sim)
     model->epoch++;
     model->last_seq_told = sim->disk.last_seq;
     size_t known = 0;
+    shares_rewound(sim);
     for (size_t at = 0; at < model->count; at++) {
         struct entry *e = model->entries[at];
         const struct reservation_record *saved = disk_find(&sim->disk, e->number);

@@ -19,7 +19,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
     uint32_t epoch;  /* of the ledger that gave it */
     struct job *job; /* NULL: of no job that a resource manager knows */
     uint16_t vnis[VNI_PER_JOB_MAX];
-    uint8_t vni_count;
+    uint8_t vni_count, shared_count; /* the last ones are shared */
     uint32_t node_count;
     uint32_t uid;
     uint64_t born_batch;
@@ -33,6 +33,7 @@ struct entry { /* one reservation number that was ever durable, or is about to b
 
     bool regranted; /* more than once: which life a node speaks of cannot be told */
 
+    bool by_plugin;    /* Slurm's own plugin has reserved it */
     bool relayed;      /* its tasks join through the broker, with its key */
     int64_t wanted_ms; /* … since then its reserve is tried, in this process of the broker */
     uint64_t process;  /* that it was made in: all of its trees are known there, */
@@ -87,6 +88,9 @@ void model_rewound(struct sim *sim);
 
 /* The fabric manager lost the object of a reservation; number 0 is allowed. */
 void model_forgotten(struct sim *sim, uint64_t number);
+
+/* I1: nothing has the VNI that a new shared one gets. */
+void model_is_free(struct sim *sim, uint16_t vni, const char *name);
 
 /* Whether the VNI is in no reservation but this one, and in the pool. */
 bool model_nobody_has(const struct sim *sim, uint16_t vni, uint64_t but);

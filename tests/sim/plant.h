@@ -32,7 +32,12 @@
       "a lease is counted from the answer, not the question")                                      \
     X(LATE_WIN, "late-win", "a campaign that won and was not answered is taken for lost")          \
     X(REPEAT_EVENTS, "repeat-events", "who takes over knows only the events of before its start")  \
-    X(SUM_OF_DEAD, "sum-of-dead", "a sum speaks for ranks whose epilogs did not end")
+    X(SUM_OF_DEAD, "sum-of-dead", "a sum speaks for ranks whose epilogs did not end")              \
+    X(LIST_OF_ALL, "list-of-all", "Slurm is shown reservations of other clusters, too")            \
+    X(LIST_WITHOUT_FOUND, "list-without-found", "… and none that was found")                       \
+    X(STEP_OF_BEFORE, "step-of-before", "Slurm's PATCH ends a step of the job's former start")     \
+    X(DELETE_AS_HOOKS, "delete-as-hooks", "Slurm's DELETE is taken for one of hooks")              \
+    X(KEY_BY_NAME, "key-by-name", "the next start of a job gets the token of the one before")
 
 struct record;
 

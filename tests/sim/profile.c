@@ -5,6 +5,7 @@
 #include "core/fabric/reservewait.h"
 #include "tests/sim/brokers.h"
 #include "tests/sim/fault.h"
+#include "tests/sim/reload.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -82,6 +83,38 @@ static void draw_relays(struct profile *p)
     for (uint32_t i = 0; i < p->config.cluster_count; i++)
         p->config.clusters[i].relay = p->relays && rng_chance(&rng, 750);
     strcpy(p->config.relay_url, "https://mcastd:7471");
+}
+
+/* Clusters whose Slurm has its own plugin. Some are asked which of their jobs are active; else only
+ * Slurm's own look tells what is over. */
+static void draw_plugins(struct profile *p)
+{
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "plugins", 0);
+    if (!rng_chance(&rng, 200))
+        return;
+    p->formers = rng_chance(&rng, 400);
+    for (uint32_t i = 0; i < p->config.cluster_count; i++) {
+        struct cluster_config *cluster = &p->config.clusters[i];
+        p->plugin[i] = rng_chance(&rng, 700);
+        p->plugin_limit[i] = (uint32_t)PICK(&rng, 0, 0, 1, 8, 23, 100);
+        if (!p->plugin[i])
+            continue;
+        cluster->limit_refused = rng_chance(&rng, 250);
+        cluster->jobpoll = rng_chance(&rng, 500);
+        cluster->jobpoll_every_ms = PICK(&rng, 10000, 30000, 90000);
+        if (!cluster->jobpoll && p->config.vni_hold_ms < 0) /* a suspect ledger would stay so */
+            p->config.vni_hold_ms = 60000;
+        p->silent[i] = true;
+    }
+}
+
+static bool has_plugins(const struct profile *p)
+{
+    bool has = false;
+    for (uint32_t i = 0; i < p->config.cluster_count; i++)
+        has |= p->plugin[i];
+    return has;
 }
 
 int64_t profile_longest_wait(const struct core_config *config)
@@ -210,6 +243,8 @@ void profile_draw(struct profile *p)
     draw_floods(p);
     draw_relays(p);
     draw_waits(p);
+    draw_plugins(p);
+    reload_profile(config, true, TC_LOW_LATENCY);
     config->sync_grace_ms = PICK(&rng, 5000, 20000, 60000);
     struct rng lots; /* so small that nearly every sync is split */
     rng_init_for(&lots, p->seed, "sync_lot", 0);
@@ -252,7 +287,7 @@ void profile_draw(struct profile *p)
     p->quiet_ms = 60000 + 4 * 32 * config->link_retry_ms + 12 * config->call_timeout_ms +
                   4 * most(config->relist_ms, config->stray_grace_ms) +
                   4 * (config->sync_grace_ms + most(p->sync_ms, 90000)) + 2 * config->tombstone_ms;
-    if (p->relays)
+    if (p->relays || has_plugins(p))
         p->quiet_ms += 4 * config->relay_timeout_ms;
     draw_brokers(p);
 }

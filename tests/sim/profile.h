@@ -34,18 +34,21 @@ struct profile {
     uint32_t floods;   /* in a thousand jobs: which one user starts and cancels, over and over */
     bool slows;        /* the fabric manager does to reserve, in storms */
     bool relays;       /* some clusters' jobs are relayed */
-    uint32_t bearers;  /* in a thousand jobs: whose tokens are used to clean up */
-    enum token_power token_power; /* at this fabric manager */
-    bool token_dies;              /* there it is unknown with its job, instead of the job */
-    bool silent[CLUSTERS_MAX];    /* it syncs never, it is only asked */
-    uint32_t crashes;             /* of the broker, in a storm */
-    uint32_t outages;             /* of the fabric manager, in a storm */
-    uint32_t reloads;             /* of the configuration, in a storm */
-    uint32_t capacity;            /* addresses that the fabric manager really has */
-    uint32_t foreign;             /* objects of others at the fabric manager */
-    uint32_t page;                /* names a page of its list */
-    int64_t disk_ms;              /* a commit takes at most so long on a good day */
-    int64_t net_ms;               /* so does a message */
+    bool plugin[CLUSTERS_MAX];           /* its Slurm's own plugin reserves, */
+    uint32_t plugin_limit[CLUSTERS_MAX]; /* … so many addresses a job; 0: it does not say */
+    bool formers;                        /* some such clusters have changed over while jobs run */
+    uint32_t bearers;                    /* in a thousand jobs: whose tokens are used to clean up */
+    enum token_power token_power;        /* at this fabric manager */
+    bool token_dies;                     /* there it is unknown with its job, instead of the job */
+    bool silent[CLUSTERS_MAX];           /* it syncs never, it is only asked */
+    uint32_t crashes;                    /* of the broker, in a storm */
+    uint32_t outages;                    /* of the fabric manager, in a storm */
+    uint32_t reloads;                    /* of the configuration, in a storm */
+    uint32_t capacity;                   /* addresses that the fabric manager really has */
+    uint32_t foreign;                    /* objects of others at the fabric manager */
+    uint32_t page;                       /* names a page of its list */
+    int64_t disk_ms;                     /* a commit takes at most so long on a good day */
+    int64_t net_ms;                      /* so does a message */
     struct core_config config;
 };
 

@@ -63,6 +63,10 @@ static void change_cluster(struct sim *sim, struct core_config *changed)
     struct cluster_config *cluster = &changed->clusters[which];
     cluster->budget *= 1 + rng_below(rng, 2);
     cluster->jobpoll = sim->profile.silent[which] || rng_chance(rng, 500);
+    if (sim->profile.plugin[which]) {
+        cluster->jobpoll = sim->profile.config.clusters[which].jobpoll;
+        cluster->limit_refused = !cluster->limit_refused;
+    }
     if (sim->profile.relays)
         cluster->relay = !cluster->relay;
     sim_trace(sim, "broker: cluster %s is to have a budget of %u, %s%s", cluster->name,
@@ -80,6 +84,25 @@ static void move_urls(struct sim *sim, struct core_config *changed)
         strcpy(changed->fm_urls[i], all->fm_urls[(first + i) % all->fm_url_count]);
     sim_trace(sim, "broker: the URLs are to be %u, the first is %s", changed->fm_url_count,
               changed->fm_urls[0]);
+}
+
+void reload_profile(struct core_config *config, bool there, uint32_t classes)
+{
+    config->profiles[0] = (struct profile_config){.name = RELOAD_PROFILE,
+                                                  .clusters = UINT64_MAX,
+                                                  .vni_count = -1,
+                                                  .interconnect = -1,
+                                                  .classes = classes};
+    config->profile_count = there;
+}
+
+/* From dice of its own, so that all else is as without. */
+static void change_profile(struct sim *sim, struct core_config *changed)
+{
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed, "profiles", sim->now_ms);
+    const uint32_t classes = rng_chance(&rng, 500) ? TC_BEST_EFFORT : TC_LOW_LATENCY;
+    reload_profile(changed, rng_chance(&rng, 700), classes);
 }
 
 static void reload(struct sim *sim, void *what, uint64_t mark)
@@ -104,6 +127,7 @@ static void reload(struct sim *sim, void *what, uint64_t mark)
         sim_trace(sim, "broker: %s fabric manager is to be configured",
                   changed.fm_present ? "a" : "no");
     }
+    change_profile(sim, &changed);
     fault_count(&sim->faults, FAULT_RECONFIGURE);
     apply(sim, &changed);
 }
@@ -118,6 +142,7 @@ void reload_calm(struct sim *sim)
 {
     struct core_config changed = sim->config;
     changed.fm_present = sim->profile.config.fm_present;
-    if (changed.fm_present != sim->config.fm_present)
+    reload_profile(&changed, true, TC_BEST_EFFORT);
+    if (changed.fm_present != sim->config.fm_present || sim->config.profile_count == 0)
         apply(sim, &changed);
 }

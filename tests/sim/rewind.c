@@ -54,6 +54,7 @@ static void go_back(struct sim *sim, void *what, uint64_t mark)
     model_rewound(sim);
     asks_rewound(sim);
     hosts_rewound(sim);
+    nics_rewound(sim);
     fabric_rewound(sim);
     wire_rewound(sim);
 }

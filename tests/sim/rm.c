@@ -2,6 +2,7 @@
 #include "tests/sim/rm.h"
 
 #include "tests/sim/grow.h"
+#include "tests/sim/reload.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -54,6 +55,7 @@ void rm_init(struct sim *sim)
         struct rng floods;
         rng_init_for(&floods, sim->profile.seed, "flood", i);
         job->floods = rng_chance(&floods, sim->profile.floods);
+        slurm_draw(sim, job, serial);
         launch_init(sim, job, i);
         sums_init(sim, job, i);
         rm->jobs[i] = job;
@@ -129,8 +131,9 @@ const char *rm_job_name(const struct job *job)
 const char *rm_request_word(const struct request *request)
 {
     static const char *const words[] = {
-        "reserve", "release",     "sync",  "node report", "fence", "cleanup", "look at the steps",
-        "boot",    "accept-loss", "claim", "launch",      "sum",   "join",    "leave"};
+        "reserve", "release",     "sync",   "node report", "fence", "cleanup", "look at the steps",
+        "boot",    "accept-loss", "claim",  "launch",      "sum",   "join",    "leave",
+        "NICs",    "share",       "unshare"};
     return words[request->kind];
 }
 
@@ -149,8 +152,9 @@ struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *
         request->cluster = job->cluster;
         request->life = job->life;
         request->wanted = job->wanted;
+        request->by_plugin = request->looks = kind == REQUEST_RESERVE && job->by_plugin;
         request->launch = job->launches.wanted && !job->launches.later;
-        if (kind == REQUEST_RESERVE && sim->profile.nodes_named)
+        if (kind == REQUEST_RESERVE && sim->profile.nodes_named && !job->by_plugin)
             hosts_name_nodes(sim, job, request->nodes, sizeof request->nodes);
     }
     return request;
@@ -177,20 +181,28 @@ static void trace_arrival(struct sim *sim, const struct request *request)
               sim->edge.core ? "" : ", nobody listens");
 }
 
+/* What tells nothing of the life of the job that it means. */
+static bool counts_as_release(const struct request *request)
+{
+    return request->job && (request->kind == REQUEST_RELEASE ||
+                            (request->kind == REQUEST_CLEANUP && request->by_plugin));
+}
+
 static void arrive(struct sim *sim, void *what, uint64_t lost)
 {
     struct request *request = what;
     enum brokers_route route = lost ? ROUTE_NOWHERE : brokers_route(sim, request, arrive);
     if (route == ROUTE_ON)
         return;
-    if (request->kind == REQUEST_RELEASE && request->job)
+    if (counts_as_release(request))
         request->job->releases_travelling--;
     if (request->kind == REQUEST_SUM)
         request->job->sums.travelling--;
     if (route == ROUTE_NOWHERE)
         return;
     trace_arrival(sim, request);
-    edge_receive(sim, request);
+    if (!request->by_plugin || !slurm_takes(sim, request, arrive))
+        edge_receive(sim, request);
 }
 
 static struct rng *prng_of(struct sim *sim, const struct request *request)
@@ -198,6 +210,10 @@ static struct rng *prng_of(struct sim *sim, const struct request *request)
     if (request->kind == REQUEST_CLEANUP || request->kind == REQUEST_STEPS ||
         request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         return bearer_dice(sim, request->job);
+    if (request->kind == REQUEST_NICS)
+        return &request->nics.node->rng;
+    if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
+        return &sim->shares.rng;
     return request->job ? &request->job->rng : &sim->rm.rng;
 }
 
@@ -205,7 +221,7 @@ void rm_send(struct sim *sim, struct request *request, int64_t travel_ms)
 {
     struct rng *rng = prng_of(sim, request);
     bool lost = fault_happens(&sim->faults, FAULT_REQUEST_LOST, rng);
-    if (request->kind == REQUEST_RELEASE && request->job)
+    if (counts_as_release(request))
         request->job->releases_travelling++;
     if (request->kind == REQUEST_SUM)
         request->job->sums.travelling++;
@@ -259,11 +275,20 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
             .uid = request->wanted.uid,
             .vni_count = request->wanted.vni_count,
             .wish = request->wanted.wish,
+            .profile = request->wanted.profile,
             .launch = request->launch && sim->config.vni_hold_ms < 0,
             .interconnect = request->wanted.interconnect,
             .key = secret_of(request->key),
         };
-        snprintf(request->key, sizeof request->key, "%032llx", (unsigned long long)request->ticket);
+        for (unsigned i = 0; i < request->wanted.shared_count; i++)
+            event->u.reserve.shared[i] = shares_name(request->wanted.shared[i]);
+        event->u.reserve.shared_count = request->wanted.shared_count;
+        snprintf(request->key, sizeof request->key, "%032llx",
+                 (unsigned long long)(sim->profile.plant == PLANT_KEY_BY_NAME && request->job
+                                          ? name_hash(cluster, request->job->id)
+                                          : request->ticket));
+        if (request->by_plugin)
+            slurm_event(sim, request, event);
         if (request->nonsense)
             wrong_reserve(request, &event->u.reserve);
         break;
@@ -274,7 +299,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         if (request->unknown_job)
             snprintf(request->nodes, sizeof request->nodes, "s%llu",
                      (unsigned long long)request->unknown_job);
-        event->u.release.job = request->unknown_job ? request->nodes : request->job->id;
+        event->u.release.job =
+            request->unknown_job || !request->job ? request->nodes : request->job->id;
+        if (request->by_plugin)
+            slurm_event(sim, request, event);
         break;
     case REQUEST_LAUNCH:
         event->kind = CORE_LAUNCH;
@@ -299,6 +327,9 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_BOOT:
         hosts_event(sim, request, event);
         break;
+    case REQUEST_NICS:
+        nics_event(request, event);
+        break;
     case REQUEST_CLEANUP:
     case REQUEST_STEPS:
         bearer_event(sim, request, event);
@@ -306,6 +337,10 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
     case REQUEST_JOIN:
     case REQUEST_LEAVE:
         joins_event(sim, request, event);
+        break;
+    case REQUEST_SHARE:
+    case REQUEST_UNSHARE:
+        shares_event(sim, request, event);
         break;
     case REQUEST_ACCEPT_LOSS:
     case REQUEST_CLAIM:
@@ -342,6 +377,27 @@ static void draw_interconnect(const struct sim *sim, struct job *job)
     job->wanted.interconnect = rng_chance(&rng, 750) ? INTERCONNECT_OMNIPATH : INTERCONNECT_NONE;
     job->wanted.vni_count = -1;
     job->wanted.wish = 0;
+}
+
+/* From dice of its own, too. */
+static void draw_profile(const struct sim *sim, struct job *job)
+{
+    struct rng rng;
+    rng_init_for(&rng, sim->profile.seed ^ name_hash(rm_cluster_name(sim, job), job->id), "profile",
+                 job->life);
+    if (job->wanted.interconnect == INTERCONNECT_SLINGSHOT && rng_chance(&rng, 200))
+        job->wanted.profile = RELOAD_PROFILE;
+}
+
+/* With two of its own there is room for two others. */
+static void draw_shared(struct sim *sim, struct job *job)
+{
+    struct wanted *wanted = &job->wanted;
+    if (wanted->interconnect != INTERCONNECT_SLINGSHOT)
+        return;
+    wanted->shared_count = shares_draw(sim, job->cluster, job->id, job->life, wanted->shared);
+    if (wanted->shared_count > 0 && (wanted->vni_count < 0 || wanted->vni_count > 2))
+        wanted->vni_count = 1;
 }
 
 static void retry_reserve(struct sim *sim, void *what, uint64_t attempt)
@@ -386,14 +442,6 @@ static void run_epilogs(struct sim *sim, struct job *job)
     hosts_look(sim, job);
 }
 
-static void begin_release(struct sim *sim, struct job *job)
-{
-    run_epilogs(sim, job);
-    job->active = false;
-    job->stage = STAGE_ENDING;
-    send_release(sim, job);
-}
-
 static void may_requeue(struct sim *sim, struct job *job)
 {
     if (job->floods && job->life < FLOOD_LIVES)
@@ -410,6 +458,25 @@ static void job_is_over(struct sim *sim, struct job *job)
     may_requeue(sim, job);
 }
 
+void rm_forget(struct sim *sim, struct job *job)
+{
+    sim_trace(sim, "rm: %s-%s is forgotten", rm_cluster_name(sim, job), job->id);
+    job_is_over(sim, job);
+}
+
+static void begin_release(struct sim *sim, struct job *job)
+{
+    run_epilogs(sim, job);
+    job->active = false;
+    if (job->by_plugin) {
+        slurm_ends(sim, job);
+        job_is_over(sim, job);
+        return;
+    }
+    job->stage = STAGE_ENDING;
+    send_release(sim, job);
+}
+
 static void job_is_cancelled(struct sim *sim, void *what, uint64_t life)
 {
     struct job *job = what;
@@ -424,7 +491,8 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     if (sim->phase != PHASE_STORM || job->stage != STAGE_NONE || job->life + 1 != life)
         return;
     bool may_mix = job->unreleased && job->sums.travelling > 0;
-    if (job->releases_travelling > 0 || may_mix) { /* nothing tells one life's from another's */
+    if (job->releases_travelling > 0 || may_mix ||
+        slurm_waits(sim, job)) { /* nothing tells one life's from another's */
         sim_later(sim, 50, job_starts, job, life);
         return;
     }
@@ -436,10 +504,14 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
     if (job->life == 1 || rng_chance(rng, 200)) {
         job->wanted = draw_wanted(sim, rng);
         draw_interconnect(sim, job);
+        draw_profile(sim, job);
+        draw_shared(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;
-    launch_draw(sim, job);
+    if (!job->by_plugin)
+        launch_draw(sim, job);
+    slurm_starts(sim, job);
     sim_trace(sim, "rm: %s-%s starts, life %u", rm_cluster_name(sim, job), job->id, job->life);
 
     int64_t reserve_travels = travel(sim, &job->rng);
@@ -486,6 +558,9 @@ static void another_request(struct sim *sim, void *what, uint64_t life)
         return;
     struct request *request = rm_request(sim, REQUEST_RESERVE, job);
     request->other = true;
+    if (job->by_plugin) /* as hooks do; none of its nodes knows of it */
+        request->wanted = (struct wanted){.node_count = 2, .uid = 1000};
+    request->by_plugin = request->looks = false;
     request->wanted.uid += 100;
     rm_send(sim, request, travel(sim, &job->rng));
 }
@@ -513,7 +588,8 @@ static void job_runs(struct sim *sim, struct job *job)
     sim_later(sim, runs, job_ends, job, job->life);
     if (rng_chance(rng, 300)) /* a prolog that is run again */
         sim_later(sim, rng_between(rng, 0, runs), same_request, job, job->life);
-    if (fault_happens(&sim->faults, FAULT_CONFLICT, &job->rng))
+    slurm_runs(sim, job, runs);
+    if (fault_happens(&sim->faults, FAULT_CONFLICT, &job->rng) && slurm_allows_hooks(sim, job))
         sim_later(sim, rng_between(rng, 0, runs), another_request, job, job->life);
     if (fault_happens(&sim->faults, FAULT_NONSENSE, &job->rng))
         talk_nonsense(sim, job);
@@ -566,6 +642,8 @@ static void answer_arrives(struct sim *sim, void *what, uint64_t mark)
     else if (request->kind == REQUEST_REPORT || request->kind == REQUEST_FENCE ||
              request->kind == REQUEST_BOOT)
         hosts_answered(sim, request);
+    else if (request->kind == REQUEST_NICS)
+        nics_answered(sim, request);
 }
 
 void rm_told(struct sim *sim, const struct told *told)

@@ -7,6 +7,8 @@
 #include "tests/sim/joins.h"
 #include "tests/sim/hosts.h"
 #include "tests/sim/launch.h"
+#include "tests/sim/nics.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/sums.h"
 #include "tests/sim/rng.h"
@@ -34,6 +36,9 @@ struct wanted { /* what a life of a job asks for */
     int vni_count;
     enum hwcoll_wish wish;
     enum interconnect_kind interconnect;
+    const char *profile;            /* that it names (P3), or NULL */
+    uint8_t shared[SHARES_PER_JOB]; /* shared VNIs */
+    unsigned shared_count;
 };
 
 struct job {
@@ -44,8 +49,10 @@ struct job {
     uint32_t life;    /* 1, 2, …: the same id again */
     uint32_t attempt; /* of the request that is being tried */
     uint32_t releases_travelling;
-    bool floods;     /* one user starts it and cancels it at once, over and over */
-    bool unreleased; /* its next start may be granted what it has */
+    bool by_plugin;       /* Slurm's own plugin reserves for it (slurm.h) */
+    uint64_t told_before; /* … and had been told of this one in its last life */
+    bool floods;          /* one user starts it and cancels it at once, over and over */
+    bool unreleased;      /* its next start may be granted what it has */
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
@@ -80,6 +87,9 @@ enum request_kind {
     REQUEST_SUM,    /* of many nodes */
     REQUEST_JOIN,   /* of a task */
     REQUEST_LEAVE,
+    REQUEST_NICS,  /* of a node */
+    REQUEST_SHARE, /* of a user */
+    REQUEST_UNSHARE,
 };
 
 struct request { /* one message; a duplicate is another one */
@@ -90,6 +100,8 @@ struct request { /* one message; a duplicate is another one */
     uint32_t life;
     struct wanted wanted;
     bool other;             /* differs from what the job asked for */
+    bool by_plugin;         /* RESERVE, RELEASE, CLEANUP: Slurm's own plugin asks */
+    bool looks;             /* … RESERVE: by GET first */
     bool launch;            /* RESERVE: a launch document is wanted, too */
     uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
     unsigned nonsense;      /* not 0: which nonsense */
@@ -100,8 +112,10 @@ struct request { /* one message; a duplicate is another one */
     struct host *host;           /* REPORT, FENCE */
     struct host_report report;
     struct sum sum;               /* SUM */
+    struct share_wish share;      /* SHARE, UNSHARE */
     struct cleanup_wish cleanup;  /* CLEANUP; of STEPS wait_ms */
     struct join_wish join;        /* JOIN, LEAVE */
+    struct nics_wish nics;        /* NICS */
     uint64_t trees;               /* CLEANUP: those made when it reached the broker */
     char key[JOB_KEY_LENGTH + 1]; /* RESERVE: that its edge drew */
     char nodes[40];               /* RESERVE: the list it names, or ""; of an unknown job its id */
@@ -140,6 +154,9 @@ const char *rm_any_job(struct sim *sim, struct rng *rng);
 const char *rm_cluster_name(const struct sim *sim, const struct job *job);
 const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed */
 const char *rm_request_word(const struct request *request);
+
+/* Slurm has lost it: it is over, and nobody says so. */
+void rm_forget(struct sim *sim, struct job *job);
 
 /* A message to the broker, and its way there. */
 struct request *rm_request(struct sim *sim, enum request_kind kind, struct job *job);

@@ -12,9 +12,12 @@ void secondbroker_init(struct sim *sim)
     rng_init(&sim->secondbroker.rng, sim->profile.seed, 11);
 }
 
-static const char *any_cluster(struct sim *sim)
+static void draw_own(struct sim *sim, char *name)
 {
-    return sim->config.clusters[rng_below(&sim->secondbroker.rng, sim->config.cluster_count)].name;
+    uint32_t cluster = rng_below(&sim->secondbroker.rng, sim->config.cluster_count);
+    char id[32];
+    slurm_format_id(sim, cluster, "r", ++sim->secondbroker.last_job, id, sizeof id);
+    fm_name_format(name, sim->config.clusters[cluster].name, id);
 }
 
 /* Of a job of its own, which may have the id of one that the broker had. "": the broker
@@ -26,7 +29,7 @@ static void draw_name(struct sim *sim, char *name)
         sim->rm.jobs[rng_below(&secondbroker->rng, (uint32_t)sim->rm.job_count)];
     bool ours = rng_chance(&secondbroker->rng, 500);
     if (!ours)
-        snprintf(name, FM_NAME_MAX + 1, "%s-r%u", any_cluster(sim), ++secondbroker->last_job);
+        draw_own(sim, name);
     else
         fm_name_format(name, rm_cluster_name(sim, job), job->id);
     if (ours && !edge_forgot(&sim->edge, name))

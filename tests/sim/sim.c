@@ -102,6 +102,7 @@ static void live(struct sim *sim)
 {
     const struct profile *profile = &sim->profile;
     fabric_begin(sim);
+    slurm_begin(sim);
     if (sim->brokers.count > 0)
         brokers_start(sim);
     else
@@ -117,7 +118,10 @@ static void live(struct sim *sim)
         epilogstorm_storm(sim);
         fmurls_storm(sim);
         rm_storm(sim, round);
+        slurm_storm(sim);
+        shares_storm(sim);
         speed_storm(sim);
+        nics_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -129,6 +133,8 @@ static void live(struct sim *sim)
     phase_begins(sim, PHASE_DRAIN);
     secondbroker_leaves(sim);
     rm_drain(sim);
+    slurm_drain(sim);
+    shares_drain(sim);
     run_quiet(sim, profile->quiet_ms + longest_hold(sim));
     check_empty(sim);
 }
@@ -156,8 +162,11 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     speed_init(&sim);
     journal_init(&sim);
     edge_init(&sim);
+    slurm_init(&sim);
     rm_init(&sim);
+    shares_init(&sim);
     bearer_init(&sim);
+    nics_init(&sim);
     brokers_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
         sim_fail(&sim, "profile", "%s", err.text);
@@ -170,6 +179,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     brokers_release(&sim);
     bearer_release(&sim);
     rm_release(&sim);
+    slurm_release(&sim);
     pieces_release(&sim);
     edge_release(&sim);
     journal_release(&sim);

@@ -20,6 +20,8 @@
 #include "tests/sim/queue.h"
 #include "tests/sim/rewind.h"
 #include "tests/sim/secondbroker.h"
+#include "tests/sim/slurm.h"
+#include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
@@ -43,7 +45,7 @@ struct sim_result {
     uint64_t lives, steps, ticks, crashes_survived, commits, calls, jobpolls, early, over_share,
         trees, documents, sums, slow_starts, joined, join_laters, join_denials, shown_from_memory,
         learned;
-    uint64_t answers[32];  /* by enum answer_kind */
+    uint64_t answers[64];  /* by enum answer_kind */
     uint64_t events[32];   /* by enum event_kind */
     uint64_t outcomes[16]; /* of calls, by enum fmcall_outcome */
     uint64_t faults[FAULT_COUNT];
@@ -71,12 +73,15 @@ struct sim {
     struct fmurls fmurls;
     struct wire wire;
     struct speed speed;
+    struct shares shares;
     struct rm rm;
+    struct slurm slurm;
     struct pieces *pieces; /* of lists of jobs, under way */
     struct bearers bearers;
     struct model model;
     struct asks asks;
     struct joins joins;
+    struct nics nics;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };

@@ -126,6 +126,15 @@ void sums_lingers(struct sim *sim, const struct host *host, uint64_t number)
 
 /* ---- to the core and back ---- */
 
+/* A ledger that went back does not know that a node has said since that services linger: the sum
+ * counts, and the number may be another reservation's. 0: it was not taken. */
+static void mishear(const struct sim *sim, const struct request *request, uint64_t number)
+{
+    for (uint32_t i = 0; i < HOSTS_MAX && request->sum.epoch != sim->model.epoch; i++)
+        if (request->sum.mask >> i & 1)
+            request->job->hosts[i].misheard = number;
+}
+
 void sums_event(const struct sim *sim, const struct request *request, struct core_event *event)
 {
     event->kind = CORE_NODE_SUM;
@@ -135,6 +144,7 @@ void sums_event(const struct sim *sim, const struct request *request, struct cor
     event->u.sum.number = request->sum.number;
     event->u.sum.nodes = request->sum.nodes;
     event->u.sum.state = request->sum.state;
+    mishear(sim, request, request->sum.number);
 }
 
 void sums_heard(struct sim *sim, const struct request *request, const struct told *told,
@@ -147,9 +157,8 @@ void sums_heard(struct sim *sim, const struct request *request, const struct tol
         e = NULL; /* its number has been given out again */
     if (e && told->kind == ANSWER_REPORTED && !e->reported_batch)
         e->reported_batch = batch;
-    for (uint32_t i = 0; i < HOSTS_MAX; i++)
-        if (sum->mask >> i & 1 && other && told->kind == ANSWER_REPORTED)
-            request->job->hosts[i].misheard = sum->number;
+    if (told->kind != ANSWER_REPORTED)
+        mishear(sim, request, 0);
     bool gone = told->kind == ANSWER_NOT_FOUND && (!e || e->gone_batch);
     const struct reservation_record *saved = disk_find(&sim->disk, sum->number);
     bool adopted =

@@ -187,6 +187,9 @@ static struct wire_call *call_of(struct sim *sim, const struct word *word)
     call->id = word->u.call.id;
     call->process = sim->edge.process;
     call->door = sim->fmurls.in_use;
+    for (size_t i = 0; i < sim->edge.call_count; i++)
+        if (sim->edge.calls[i].id == call->id)
+            call->begun_ms = sim->edge.calls[i].begun_ms;
     call->kind = word->u.call.kind;
     call->addresses = word->u.call.addresses;
     call->number = word->u.call.number;

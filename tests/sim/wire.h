@@ -37,6 +37,7 @@ struct wire_call {
     char shown[TOLD_TOKEN_MAX + 1];    /* of what cleans up, or is relayed: the token; "": the
                                           login */
     uint16_t trees[STEPS][STEP_TREES]; /* STEPS: what there was when it was acted on */
+    int64_t begun_ms;                  /* when the core decided on it */
     int64_t act_ms;                    /* INT64_MAX: never */
     enum fmcall_outcome forced;        /* 0: what came of acting */
     enum fmcall_outcome came;          /* of acting; 0: not acted */

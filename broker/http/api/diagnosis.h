@@ -2,6 +2,7 @@
 #pragma once
 
 #include "broker/engine.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/request/writer.h"
 
 #include <stddef.h>
@@ -14,8 +15,11 @@ struct diagnosis_facts {
     int64_t now_ms;
     const struct core_config *config;
     const struct core_status *core;
-    const struct core_cluster_status *clusters; /* config->cluster_count of them */
+    const struct core_cluster_status *clusters; /* config->cluster_count of them, */
+    const struct plugin_use *const *plugins;    /* and of these; each may be NULL */
     const struct alarm *alarms;                 /* that are on */
+    const char *foreign_partition;              /* the first that has VNIs of the pool; or NULL */
+    const struct reservation *foreign_user;     /* a job with a VNI of another partition; or NULL */
     const struct engine_counters *counters;
     bool reload_refused; /* the last reload was, and the configuration before it is in force */
     int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */

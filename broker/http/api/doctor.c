@@ -9,6 +9,16 @@
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
  * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
 
+/* NULL: none has VNIs of the pool. */
+static const char *find_partition(const struct core *core)
+{
+    struct core_partition one;
+    for (size_t i = 0; core_partition(core, i, &one); i++)
+        if (one.pooled > 0)
+            return one.name;
+    return NULL;
+}
+
 static void write_findings(struct call *call)
 {
     const struct http *http = call->http;
@@ -16,14 +26,18 @@ static void write_findings(struct call *call)
     struct core_cluster_status clusters[CLUSTERS_MAX] = {0};
     struct readings readings;
     readings_take(&readings, http);
-    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]);)
-        i++;
+    const struct plugin_use *plugins[CLUSTERS_MAX] = {0};
+    for (uint32_t i = 0; i < CLUSTERS_MAX && core_cluster_status(core, i, &clusters[i]); i++)
+        plugins[i] = pluginlogins_use(http->plugin_logins, clusters[i].name);
     const struct diagnosis_facts facts = {
         .now_ms = engine_now_ms(http->engine),
         .config = core_config_of(core),
         .core = &readings.status,
         .clusters = clusters,
+        .plugins = plugins,
         .alarms = core_alarms(core),
+        .foreign_partition = find_partition(core),
+        .foreign_user = core_foreign_user(core),
         .counters = &readings.counters,
         .reload_refused = http->reload_refused,
         .certificate_ends_ms = readings.certificate_ends_ms,

@@ -2,6 +2,7 @@
 #include "broker/http/api/finding.h"
 
 #include "core/fabric/reservewait.h"
+#include "core/reservation/reservation.h"
 #include "core/reservation/sizing.h"
 
 #include <inttypes.h>
@@ -13,6 +14,7 @@ enum {
     SKEW_WARNING_MS = 5 * SECOND_MS,
     SKEW_PROBLEM_MS = MINUTE_MS, /* tokens and MUNGE credentials begin to fail */
     LIST_PROBLEM_MS = HOUR_MS,
+    PLUGIN_SILENT_MS = 5 * MINUTE_MS,
     RELEASES_MANY = 1000,
 };
 
@@ -176,6 +178,30 @@ static void check_vnis(const struct diagnosis_facts *facts)
             core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
 }
 
+/* B2: they are never given out; but a pool that has them is smaller than it looks. */
+static void check_partitions(const struct diagnosis_facts *facts)
+{
+    const struct core_status *core = facts->core;
+    const struct reservation *user = facts->foreign_user;
+    if (user)
+        finding(facts, WARNING, "partitions",
+                "it keeps its VNI until it ends; if the partition is right, end the job",
+                "job %s of cluster %s has a VNI that belongs to another partition of the fabric "
+                "now; in all %" PRIu32 " such VNIs are in use or held",
+                user->job, user->cluster, core->vnis_foreign_used);
+    if (core->vnis_foreign > 0)
+        finding(facts, WARNING, "partitions",
+                "take them out of [vni] pool; or, if they are this broker's, name its partition in "
+                "[vni] partition",
+                "%" PRIu32 " of the %" PRIu32 " VNIs of [vni] pool belong to other partitions of "
+                "the fabric, %s among them, and are given to no job",
+                core->vnis_foreign, core->vnis_pool,
+                facts->foreign_partition ? facts->foreign_partition : "?");
+    if (!user && core->vnis_foreign == 0)
+        finding(facts, OK, "partitions", NULL,
+                "no VNI of the pool is known to belong to another partition");
+}
+
 /* What quarantines VNIs, and what was given back unconfirmed (F3, F9). */
 static void check_nodes(const struct diagnosis_facts *facts)
 {
@@ -280,6 +306,8 @@ static void check_sync(const struct diagnosis_facts *facts,
     const int64_t compared =
         cluster->synced_ms > cluster->jobpoll_ms ? cluster->synced_ms : cluster->jobpoll_ms;
     const int64_t ago = facts->now_ms - (compared > 0 ? compared : facts->counters->started_ms);
+    if (facts->plugins[cluster - facts->clusters])
+        return; /* its slurmctld compares by itself */
     if (ago > DAY_MS && cluster->use.jobs_active > 0)
         finding(facts, WARNING, "sync",
                 "set [cluster] list_command, or have the resource manager run mcastctl sync now "
@@ -310,6 +338,49 @@ static void check_list_command(const struct diagnosis_facts *facts,
                 cluster->name, DURATION(ago));
 }
 
+/* Slurm's own plugin asks every 30 s, for the list (B9). */
+static void check_plugin(const struct diagnosis_facts *facts, uint32_t index)
+{
+    const struct plugin_use *use = facts->plugins[index];
+    const char *name = facts->clusters[index].name;
+    const int64_t since = use && use->asked_ms > 0 ? use->asked_ms : facts->counters->started_ms;
+    const int64_t ago = facts->now_ms - since;
+    if (!use)
+        return;
+    if (ago > PLUGIN_SILENT_MS)
+        finding(facts, WARNING, "plugin",
+                "on slurmctld's host: mcastctl check slurm; its log, with DebugFlags=Switch",
+                "the Slurm of cluster \"%s\" has %s for %s: slurmctld asks every 30 s, when fm_url "
+                "is this broker's address",
+                name, use->asked_ms == 0 ? "never asked, and the broker was there" : "not asked",
+                DURATION(ago));
+    else if (use->asked_ms == 0)
+        finding(facts, OK, "plugin", NULL, "the Slurm of cluster \"%s\" has not asked yet", name);
+    else
+        finding(facts, OK, "plugin", NULL, "the Slurm of cluster \"%s\" asked %s ago", name,
+                DURATION(ago));
+    if (use->former_count > 0)
+        finding(facts, WARNING, "former-login",
+                "leave the file *.old in plugin_login until jobs that began before the change are "
+                "over; if slurmctld shows it, its fm_authdir has not been changed",
+                "the Slurm of cluster \"%s\" has shown its former login %" PRIu64
+                " times since the last reload, the last time %s ago",
+                name, use->former_count, DURATION(facts->now_ms - use->former_ms));
+    else if (use->former_accepted)
+        finding(facts, WARNING, "former-login",
+                "when jobs that began before the change are over, remove the file *.old from "
+                "plugin_login, and reload",
+                "the former login of cluster \"%s\" is taken, and was not shown since the last "
+                "reload",
+                name);
+}
+
+static void check_plugins(const struct diagnosis_facts *facts)
+{
+    for (uint32_t i = 0; i < facts->config->cluster_count; i++)
+        check_plugin(facts, i);
+}
+
 static void check_clusters(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *,
@@ -323,9 +394,10 @@ static void check_clusters(const struct diagnosis_facts *facts)
 void jobdiagnosis_write(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *) = {
-        check_link,      check_reserve_wait, check_login,          check_clock,     check_trust,
-        check_inventory, check_releases,     check_name_conflicts, check_vnis,      check_nodes,
-        check_adopted,   check_cleanups,     check_sizing,         check_addresses, check_clusters};
+        check_link,      check_reserve_wait, check_login,          check_clock,  check_trust,
+        check_inventory, check_releases,     check_name_conflicts, check_vnis,   check_partitions,
+        check_nodes,     check_adopted,      check_cleanups,       check_sizing, check_addresses,
+        check_clusters,  check_plugins};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         checks[i](facts);
 }

@@ -29,7 +29,8 @@ int node_handle(struct call *call)
                      .state = body.state,
                      .services = body.services[0] != '\0' ? body.services : NULL,
                      .vnis = body.vni_count > 0 ? body.vnis : NULL,
-                     .vni_count = body.vni_count}};
+                     .vni_count = body.vni_count,
+                     .traffic = body.has_traffic ? &body.traffic : NULL}};
     engine_step(call->http->engine, &event);
     return 0;
 }

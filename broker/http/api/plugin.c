@@ -75,6 +75,11 @@ int plugin_job_handle(struct call *call)
     const struct reservation *found = find_own(call, job);
     if (!found)
         return -1;
+    /* Its job runs: a list of jobs that was made before it started must not end it. */
+    struct core_event event = {.kind = CORE_ALIVE, .u.alive = found->number};
+    engine_step(call->http->engine, &event);
+    if (!(found = find_own(call, job))) /* the step may have ended it for another cause */
+        return -1;
     call_show(call, found);
     write_job(call, found);
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
@@ -235,7 +240,9 @@ int plugin_token_handle(struct call *call)
     if (length > 0)
         memcpy(form, call->body, length);
     char *id = form_field(form, "client_id"), *secret = form_field(form, "client_secret");
-    const char *cluster = pluginlogins_client(logins, secret_of(cut(id)), secret_of(cut(secret)));
+    bool former = false;
+    const char *cluster =
+        pluginlogins_client(logins, secret_of(cut(id)), secret_of(cut(secret)), &former);
     explicit_bzero(form, length);
     free(form);
     if (call->body_used > 0)
@@ -244,8 +251,9 @@ int plugin_token_handle(struct call *call)
         return problem_set(&call->problem, 401, "login-refused", NULL,
                            "client_id and client_secret are none of a cluster here: Slurm's "
                            "fm_authdir and plugin_login in mcastd.conf must have the same");
-    struct secret token =
-        pluginlogins_issue(logins, cluster, engine_now_ms(call->http->engine), &err);
+    const int64_t now_ms = engine_now_ms(call->http->engine);
+    pluginlogins_used(logins, cluster, former, now_ms);
+    struct secret token = pluginlogins_issue(logins, cluster, now_ms, &err);
     if (secret_none(token))
         return problem_set(&call->problem, 503, "no-randomness", NULL, "%s", err.text);
     writer_begin_object(&call->out, NULL);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/call.h"
 #include "broker/http/auth/gate.h"
+#include "broker/http/auth/pluginlogin.h"
 #include "broker/http/api/bodies/job_json.h"
 #include "broker/http/api/openapi.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/routes.h"
+#include "base/memory.h"
+
+#include <stdlib.h>
 
 /* What the broker says of itself, and of who asks. */
 
@@ -152,10 +156,23 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_end_object(out);
 }
 
+/* As [vni] pool has it: a Slurm that gives VNIs itself must have others. */
+static void write_numbers(struct writer *out, const struct idset *pool)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *stream = memory_must(open_memstream(&text, &size));
+    idset_print(stream, pool);
+    if (fclose(stream) == 0)
+        writer_string(out, "numbers", text);
+    free(text);
+}
+
 static void write_pools(struct writer *out, const struct core_status *status,
                         const struct core *core)
 {
     writer_begin_object(out, "vnis");
+    write_numbers(out, &core_config_of(core)->vni_pool);
     writer_number(out, "free", status->vnis_free);
     writer_number(out, "live", status->vnis_live);
     writer_number(out, "held", status->vnis_in_quarantine);
@@ -165,6 +182,9 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);
     writer_number(out, "held_most", status->vnis_held_most);
     writer_number(out, "refused", status->vnis_refused);
+    writer_number(out, "shared", status->vnis_shared);
+    writer_number(out, "other_partitions", status->vnis_foreign);
+    writer_number(out, "other_partitions_used", status->vnis_foreign_used);
     writer_end_object(out);
     writer_begin_object(out, "partition_keys");
     writer_number(out, "free", status->pkeys_free);
@@ -190,8 +210,24 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_end_object(out);
 }
 
-static void write_clusters(struct writer *out, const struct core *core, const struct config *config)
+/* Of a cluster whose Slurm reserves by its own plugin (B9). */
+static void write_plugin(struct writer *out, const struct config_cluster *cluster,
+                         const struct plugin_use *use)
 {
+    if (!use)
+        return;
+    writer_begin_object(out, "plugin");
+    writer_string(out, "limit", cluster->plugin_limit == CONFIG_LIMIT_REFUSE ? "refuse" : "cut");
+    write_time(out, "asked", use->asked_ms);
+    writer_bool(out, "former_login", use->former_accepted);
+    writer_number(out, "former_login_requests", use->former_count);
+    writer_end_object(out);
+}
+
+static void write_clusters(struct writer *out, const struct http *http)
+{
+    const struct config *config = http->config;
+    const struct core *core = engine_core(http->engine);
     struct core_cluster_status cluster;
     writer_begin_array(out, "clusters");
     for (uint32_t i = 0; core_cluster_status(core, i, &cluster); i++) {
@@ -206,6 +242,8 @@ static void write_clusters(struct writer *out, const struct core *core, const st
         writer_string(out, "list_error", cluster.jobpoll_error);
         if (config->clusters[i].nodes[0] != '\0')
             writer_string(out, "nodes", config->clusters[i].nodes);
+        write_plugin(out, &config->clusters[i],
+                     pluginlogins_use(http->plugin_logins, config->clusters[i].name));
         writer_end_object(out);
     }
     writer_end_array(out);
@@ -317,7 +355,12 @@ int status_handle(struct call *call)
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
     write_pools(out, &status, engine_core(http->engine));
-    write_clusters(out, engine_core(http->engine), http->config);
+    write_clusters(out, http);
+    if (http->config->front_listen[0] != '\0') {
+        writer_begin_object(out, "front");
+        writer_string(out, "url", http->config->core.relay_url);
+        writer_end_object(out);
+    }
     writer_begin_object(out, "cleanups");
     writer_number(out, "pending", status.cleanups.pending);
     writer_number(out, "done", status.cleanups.done);

@@ -2,6 +2,7 @@
 #include "broker/http/request/call.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
+#include "core/relay/relay.h"
 #include "base/steppath.h"
 #include "broker/http/auth/tokenproof.h"
 #include "core/reservation/reservation.h"
@@ -102,4 +103,44 @@ void cleanup_render(struct call *call, const struct answer *answer)
     writer_bool(&call->out, "below", below && !strcmp(below, "yes"));
     writer_string(&call->out, "state", answer_word(answer->kind));
     writer_end_object(&call->out);
+}
+
+/* GET /v1/reservation/trees: what the broker knows of them itself (P7): those of relayed jobs. */
+
+struct own_trees {
+    struct writer *out;
+    const char *scope; /* "": all steps */
+};
+
+static void write_step(void *arg, const char *step, uint32_t trees)
+{
+    const struct own_trees *own = arg;
+    if (own->scope[0] && !steppath_within(step, own->scope) && strcmp(step, own->scope) != 0)
+        return;
+    writer_begin_object(own->out, NULL);
+    writer_string(own->out, "step", step);
+    writer_number(own->out, "trees", trees);
+    writer_end_object(own->out);
+}
+
+int owntrees_handle(struct call *call)
+{
+    const struct tokenproof *proof = call->identity.proof.token;
+    const struct reservation *own = tokencheck_reservation(call->http, proof);
+    const struct own_trees trees = {&call->out, proof->scope.steps};
+    struct relay_view view;
+    if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
+        return -1;
+    call_show(call, own);
+    relay_view(own, &view);
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "known",
+                  !reservation_relayed(own) ? "none"
+                  : view.all                ? "all"
+                                            : "some");
+    writer_begin_array(&call->out, "steps");
+    relay_each_step(own, write_step, (void *)(uintptr_t)&trees);
+    writer_end_array(&call->out);
+    writer_end_object(&call->out);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
 }

@@ -187,27 +187,34 @@ const struct identity *gate_refresh(struct call *call)
 /* A certificate of a cluster's resource manager counts alone: Slurm shows a password besides. */
 static int find_plugin(struct call *call, const char *authorization)
 {
-    const struct pluginlogins *logins = call->http->plugin_logins;
+    struct pluginlogins *logins = call->http->plugin_logins;
+    const int64_t now_ms = engine_now_ms(call->http->engine);
     struct authorization shown;
     const char *cluster = NULL;
+    bool former = false;
     call->identity = *peer_identity(call->peer); /* a login is judged again, too */
     if (peer_fault(call->peer))
         return refuse_certificate(call);
-    if (!authorization || rights_only_cluster(call->http->rights, &call->identity))
+    const char *proved = rights_only_cluster(call->http->rights, &call->identity);
+    if (proved && call->phase == CALL_READING && pluginlogins_use(logins, proved))
+        pluginlogins_used(logins, proved, false, now_ms);
+    if (!authorization || proved)
         return 0;
     if (authorization_read(authorization, &shown, &call->problem) < 0)
         return -1;
     if (shown.scheme == AUTHORIZATION_BASIC)
-        cluster = pluginlogins_basic(logins, shown.shown);
+        cluster = pluginlogins_basic(logins, shown.shown, &former);
     else if (shown.scheme == AUTHORIZATION_BEARER)
-        cluster =
-            pluginlogins_token(logins, secret_of(shown.shown), engine_now_ms(call->http->engine));
+        cluster = pluginlogins_token(logins, secret_of(shown.shown), now_ms);
     if (!cluster)
         return problem_set(
             &call->problem, 401, "login-refused", "Authorization",
             "the login is none of a cluster here: Slurm's fm_authdir and "
             "plugin_login in mcastd.conf must have the same (an access token that "
-            "was given before the broker's start, or an hour ago, is asked for anew)");
+            "was given before the broker's start, or an hour ago, is asked for anew). A job's own "
+            "token is for trees only here: what cleans up after steps asks the broker (MCAST_URL)");
+    if (call->phase == CALL_READING) /* not a second time, when its body is there */
+        pluginlogins_used(logins, cluster, former, now_ms);
     const struct proof proof = {.kind = PROOF_PLUGIN, .cluster = cluster};
     call->identity = rights_judge(call->http->rights, &proof);
     peer_settle(call->peer, &call->identity);
@@ -283,7 +290,8 @@ static int check_stopping(struct call *call)
 {
     if (!call->http->quiescing)
         return 0;
-    return problem_set(&call->problem, 503, "stopping", NULL,
+    /* libfabric repeats what is answered 409, and does without trees after anything else (B9). */
+    return problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL,
                        "the broker is stopping; try again when it is back");
 }
 
@@ -364,7 +372,7 @@ int gate_judge(struct call *call, const char *method)
 
 /* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
  * certificate. A token is judged again, a MUNGE credential only by what it has proved. */
-static int check_still(struct call *call)
+int gate_judge_still(struct call *call)
 {
     if (call->identity.proof.kind != PROOF_MUNGE)
         return find_identity(call, NULL) < 0 ? -1 : call->token ? 0 : check_identity(call);
@@ -375,7 +383,7 @@ static int check_still(struct call *call)
 int gate_judge_again(struct call *call)
 {
     const struct engine *engine = call->http->engine;
-    if (check_stopping(call) < 0 || check_role(call) < 0 || check_still(call) < 0)
+    if (check_stopping(call) < 0 || check_role(call) < 0 || gate_judge_still(call) < 0)
         return -1;
     const char *fault = call->route->changes ? engine_storage_fault(engine) : NULL;
     if (!fault)

@@ -26,7 +26,11 @@ int gate_admit(struct call *call);
  * broker's role, storage, its end. */
 int gate_judge_again(struct call *call);
 
-/* Who asks, by the rights of now; for an answer that goes on. */
+/* 0 as long as who asks may go on: for an answer that takes its time. Else -1, and call->problem
+ * says why: a right was taken away, a certificate or token has expired, the token's job is over. */
+int gate_judge_still(struct call *call);
+
+/* Who asks, by the rights of now. */
 const struct identity *gate_refresh(struct call *call);
 
 /* 503 not-leader, with who leads. Returns -1. */

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum grant_role { GRANT_ADMIN, GRANT_METRICS, GRANT_MANAGER };
+enum grant_role { GRANT_ADMIN, GRANT_METRICS, GRANT_SHARES, GRANT_MANAGER };
 
 /* One line of the lists: this user, in this role. */
 struct grant {
@@ -76,6 +76,9 @@ static int grants_add_all(struct rights *rights, struct error *err)
     rc = grants_add(rights, config->metrics_users, GRANT_METRICS, 0, err);
     if (rc < 0)
         return error_prefix(err, "metrics_users");
+    rc = grants_add(rights, config->shared_users, GRANT_SHARES, 0, err);
+    if (rc < 0)
+        return error_prefix(err, "shared_users");
     for (size_t i = 0; i < config->core.cluster_count; i++) {
         rc = grants_add(rights, config->clusters[i].users, GRANT_MANAGER, i, err);
         if (rc < 0)
@@ -158,6 +161,8 @@ struct identity rights_judge(const struct rights *rights, const struct proof *pr
             identity.admin = true;
         else if (grant->role == GRANT_METRICS)
             identity.metrics = true;
+        else if (grant->role == GRANT_SHARES)
+            identity.shares = true;
         else
             identity.clusters |= UINT64_C(1) << grant->cluster;
     }
@@ -299,10 +304,43 @@ enum job_sight permit_job(const struct rights *rights, const struct identity *id
                                                                                 : JOB_HIDDEN;
 }
 
+bool permit_node(const struct rights *rights, const struct identity *identity, const char *node)
+{
+    return identity->admin || rights_is_node(rights, identity, NULL, node) ||
+           (identity->clusters & clusters_with(rights, NULL, node)) != 0;
+}
+
+enum share_sight permit_share(const struct rights *rights, const struct identity *identity,
+                              const struct shared_vni *one)
+{
+    const struct proof *proof = &identity->proof;
+    const char *cluster;
+    if (identity->admin || proof_is_user(proof, one->record.uid))
+        return SHARE_OWNER;
+    for (size_t i = 0; (cluster = rights_cluster(rights, i)); i++)
+        if (identity->clusters >> i & 1 && shared_names_cluster(one, cluster))
+            return SHARE_MANAGER;
+    return proof_is_user(proof, proof->uid) && shared_has_user(one, proof->uid) ? SHARE_USER
+                                                                                : SHARE_HIDDEN;
+}
+
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event)
 {
-    return !event->cluster || !event->job || rights_manages(rights, identity, event->cluster);
+    const struct proof *proof = &identity->proof;
+    if (event_is_of_shared(event))
+        return identity->admin || proof_is_user(proof, event->uid) ||
+               (event->cluster && rights_manages(rights, identity, event->cluster));
+    if (identity_has_role(identity) &&
+        (!event->cluster || !event->job || rights_manages(rights, identity, event->cluster)))
+        return true;
+    if (!event->cluster || !event->job || event->number == 0)
+        return false;
+    if (proof->kind != PROOF_BEARER)
+        return proof_is_user(proof, event->uid);
+    const struct bearer_scope *scope = &proof->token->scope;
+    return event->number == scope->number && strcmp(event->cluster, scope->cluster) == 0 &&
+           strcmp(event->job, scope->job) == 0;
 }
 
 const char *identity_format(const struct proof *proof, char *out, size_t size)

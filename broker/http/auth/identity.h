@@ -5,6 +5,7 @@
 #include "broker/http/route.h"
 #include "core/reservation/record.h"
 #include "core/reservation/reservation.h"
+#include "core/reservation/sharedvnis.h"
 #include "base/error.h"
 
 #include <netinet/in.h>
@@ -42,6 +43,7 @@ struct identity {
     struct proof proof;
     bool admin;
     bool metrics;      /* is named to read /metrics, and has no other right from that */
+    bool shares;       /* may make shared VNIs of his own, and has no other right from that */
     uint64_t clusters; /* bit i: resource manager of cluster i of the rights */
     uint64_t node_of;  /* bit i: a node of cluster i */
     const char *node;  /* borrowed from the proof's names: the first that is a node's; or NULL */
@@ -109,8 +111,24 @@ enum job_sight {
 enum job_sight permit_job(const struct rights *rights, const struct identity *identity,
                           const struct reservation *reservation);
 
+/* Whether the peer may see what a node has told of itself: an admin, the resource manager of a
+ * cluster that has it, the node. */
+bool permit_node(const struct rights *rights, const struct identity *identity, const char *node);
+
+/* How much of a shared VNI the peer may see (B1). */
+enum share_sight {
+    SHARE_HIDDEN,
+    SHARE_USER,    /* on its list: what he has to know to use it */
+    SHARE_MANAGER, /* resource manager of a cluster that its list names: all of it */
+    SHARE_OWNER    /* or an admin: all of it, and he may change it */
+};
+enum share_sight permit_share(const struct rights *rights, const struct identity *identity,
+                              const struct shared_vni *one);
+
 /* Whether a subscriber may see this event. One about no job, also an alarm of another cluster, may
- * concern all. */
+ * concern all admins and resource managers; but of a shared VNI only its owner, admins and the
+ * clusters that it names. Users see those of their own jobs, and the bearer of a token those of its
+ * reservation: this life of the job, and no other's. */
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event);
 

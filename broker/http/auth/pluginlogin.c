@@ -2,6 +2,7 @@
 #include "broker/http/auth/pluginlogin.h"
 
 #include "base/memory.h"
+#include "broker/log/log.h"
 #include "tokens/keybytes.h"
 #include "trust/keyfile.h"
 
@@ -13,12 +14,15 @@
 
 enum { SECRET_MIN = 16, SECRET_MAX = 1024, TOKEN_LENGTH = 64 };
 
+enum { NOW, FORMER, AGES };
+
 struct login {
     const char *cluster;
-    struct secret password;        /* none: there is no file passwd */
-    struct secret id, client;      /* none: no OAuth2 client */
-    char access[TOKEN_LENGTH + 1]; /* "": none was asked for */
+    struct secret password[AGES];   /* none: there is no file passwd, or passwd.old */
+    struct secret id, client[AGES]; /* none: no OAuth2 client */
+    char access[TOKEN_LENGTH + 1];  /* "": none was asked for */
     int64_t drawn_ms;
+    struct plugin_use use;
 };
 
 struct pluginlogins {
@@ -28,9 +32,11 @@ struct pluginlogins {
 
 static void login_wipe(struct login *login)
 {
-    secret_wipe(&login->password);
+    for (int age = NOW; age < AGES; age++) {
+        secret_wipe(&login->password[age]);
+        secret_wipe(&login->client[age]);
+    }
     secret_wipe(&login->id);
-    secret_wipe(&login->client);
     explicit_bzero(login->access, sizeof login->access);
 }
 
@@ -75,36 +81,61 @@ static int read_file(const struct config_cluster *cluster, const char *name, siz
     return 0;
 }
 
+/* The one that counts, and the former one, "NAME.old", which may be there beside it. */
+static int read_secrets(const struct config_cluster *cluster, const char *name, struct secret *out,
+                        struct error *err)
+{
+    char former[32];
+    (void)snprintf(former, sizeof former, "%s.old", name);
+    int rc = read_file(cluster, name, SECRET_MIN, &out[NOW], err);
+    int old = rc < 0 && rc != ERROR_NOT_FOUND
+                  ? rc
+                  : read_file(cluster, former, SECRET_MIN, &out[FORMER], err);
+    if (old == 0 && rc == ERROR_NOT_FOUND)
+        return error_set(err, ERROR_INVALID, "%s/%s is there without %s, which follows it",
+                         cluster->plugin_login, former, name);
+    return old < 0 && old != ERROR_NOT_FOUND ? old : rc;
+}
+
 static int read_login(const struct config_cluster *cluster, struct login *login, struct error *err)
 {
     login->cluster = cluster->name;
-    int basic = read_file(cluster, "passwd", SECRET_MIN, &login->password, err);
+    int basic = read_secrets(cluster, "passwd", login->password, err);
     if (basic < 0 && basic != ERROR_NOT_FOUND)
         return basic;
     int oauth = read_file(cluster, "client-id", 1, &login->id, err);
     if (oauth == 0)
-        return read_file(cluster, "client-secret", SECRET_MIN, &login->client, err);
-    if (oauth != ERROR_NOT_FOUND)
-        return oauth;
-    return basic == 0 ? 0
-                      : error_set(err, ERROR_NOT_FOUND,
-                                  "%s has neither passwd nor client-id: put the files there that "
-                                  "the cluster's Slurm has in its fm_authdir",
-                                  cluster->plugin_login);
+        oauth = read_secrets(cluster, "client-secret", login->client, err);
+    else if (oauth == ERROR_NOT_FOUND && basic == 0)
+        return 0;
+    else if (oauth == ERROR_NOT_FOUND)
+        return error_set(err, ERROR_NOT_FOUND,
+                         "%s has neither passwd nor client-id: put the files there that the "
+                         "cluster's Slurm has in its fm_authdir",
+                         cluster->plugin_login);
+    return oauth;
+}
+
+static bool shares_secret(const struct login *a, const struct login *b)
+{
+    bool shares = false;
+    for (int i = NOW; i < AGES; i++)
+        for (int j = NOW; j < AGES; j++)
+            shares = shares || secret_equal(a->password[i], b->password[j]) ||
+                     secret_equal(a->client[i], b->client[j]);
+    return shares;
 }
 
 /* The login says which cluster it is. */
 static int check_differs(const struct pluginlogins *logins, const struct login *login,
                          struct error *err)
 {
-    for (size_t i = 0; i < logins->count; i++) {
-        const struct login *other = &logins->logins[i];
-        if (secret_equal(other->password, login->password) ||
-            secret_equal(other->client, login->client))
+    for (size_t i = 0; i < logins->count; i++)
+        if (shares_secret(&logins->logins[i], login))
             return error_set(err, ERROR_REFUSED,
-                             "the clusters %s and %s have the same login: give each its own",
-                             other->cluster, login->cluster);
-    }
+                             "the clusters %s and %s have the same login, or one has the other's "
+                             "former one: give each its own",
+                             logins->logins[i].cluster, login->cluster);
     return 0;
 }
 
@@ -122,6 +153,8 @@ struct pluginlogins *pluginlogins_read(const struct config *config, struct error
             pluginlogins_destroy(logins);
             return NULL;
         }
+        login.use.former_accepted =
+            !secret_none(login.password[FORMER]) || !secret_none(login.client[FORMER]);
         logins->logins[logins->count++] = login;
     }
     return logins;
@@ -129,7 +162,26 @@ struct pluginlogins *pluginlogins_read(const struct config *config, struct error
 
 /* ---- judging ---- */
 
-const char *pluginlogins_basic(const struct pluginlogins *logins, const char *encoded)
+/* The cluster that has it; former: it is the one before the one that counts. */
+static const char *find_secret(const struct pluginlogins *logins, struct secret id,
+                               struct secret shown, bool *former)
+{
+    const char *cluster = NULL;
+    for (size_t i = 0; i < logins->count; i++) {
+        const struct login *login = &logins->logins[i];
+        if (!secret_none(id) && !secret_equal(login->id, id))
+            continue;
+        for (int age = FORMER; age >= NOW; age--) { /* both may be the same: the last one counts */
+            if (!secret_equal(secret_none(id) ? login->password[age] : login->client[age], shown))
+                continue;
+            *former = age == FORMER;
+            cluster = login->cluster;
+        }
+    }
+    return cluster;
+}
+
+const char *pluginlogins_basic(const struct pluginlogins *logins, const char *encoded, bool *former)
 {
     static const char user[] = "cxi:";
     const size_t length = strlen(encoded);
@@ -142,23 +194,55 @@ const char *pluginlogins_basic(const struct pluginlogins *logins, const char *en
         return NULL;
     text[used] = '\0'; /* the padding became NULs */
     const char *shown = (const char *)text;
-    bool known = strncmp(shown, user, sizeof user - 1) == 0;
-    for (size_t i = 0; known && i < logins->count; i++)
-        if (secret_equal(logins->logins[i].password, secret_of(shown + sizeof user - 1)))
-            cluster = logins->logins[i].cluster;
+    if (strncmp(shown, user, sizeof user - 1) == 0)
+        cluster = find_secret(logins, secret_of(NULL), secret_of(shown + sizeof user - 1), former);
     explicit_bzero(text, sizeof text);
     return cluster;
 }
 
 const char *pluginlogins_client(const struct pluginlogins *logins, struct secret id,
-                                struct secret secret)
+                                struct secret secret, bool *former)
 {
-    const char *cluster = NULL;
+    return secret_none(id) ? NULL : find_secret(logins, id, secret, former);
+}
+
+static struct login *login_of(struct pluginlogins *logins, const char *cluster)
+{
     for (size_t i = 0; i < logins->count; i++)
-        if (secret_equal(logins->logins[i].id, id) &&
-            secret_equal(logins->logins[i].client, secret))
-            cluster = logins->logins[i].cluster;
-    return cluster;
+        if (strcmp(logins->logins[i].cluster, cluster) == 0)
+            return &logins->logins[i];
+    return NULL;
+}
+
+void pluginlogins_used(struct pluginlogins *logins, const char *cluster, bool former,
+                       int64_t now_ms)
+{
+    struct login *login = login_of(logins, cluster);
+    assert(login);
+    login->use.asked_ms = now_ms;
+    if (!former)
+        return;
+    if (login->use.former_count++ == 0)
+        log_line(LOG_NOTICE,
+                 "the Slurm of cluster %s shows its former login; jobs that began before the "
+                 "change do so until they are over",
+                 cluster);
+    login->use.former_ms = now_ms;
+}
+
+void pluginlogins_follow(struct pluginlogins *logins, const struct pluginlogins *old)
+{
+    for (size_t i = 0; old && i < logins->count; i++) {
+        const struct plugin_use *use = pluginlogins_use(old, logins->logins[i].cluster);
+        if (use)
+            logins->logins[i].use.asked_ms = use->asked_ms;
+    }
+}
+
+const struct plugin_use *pluginlogins_use(const struct pluginlogins *logins, const char *cluster)
+{
+    const struct login *login = login_of((struct pluginlogins *)(uintptr_t)logins, cluster);
+    return login ? &login->use : NULL;
 }
 
 static bool is_fresh(const struct login *login, int64_t now_ms)
@@ -180,11 +264,8 @@ const char *pluginlogins_token(const struct pluginlogins *logins, struct secret 
 struct secret pluginlogins_issue(struct pluginlogins *logins, const char *cluster, int64_t now_ms,
                                  struct error *err)
 {
-    size_t i = 0;
-    while (i < logins->count && strcmp(logins->logins[i].cluster, cluster) != 0)
-        i++;
-    assert(i < logins->count);
-    struct login *login = &logins->logins[i];
+    struct login *login = login_of(logins, cluster);
+    assert(login);
     if (!is_fresh(login, now_ms)) {
         if (keybytes_draw_digits(login->access, TOKEN_LENGTH, err) < 0)
             return (struct secret){0};

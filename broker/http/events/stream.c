@@ -4,6 +4,7 @@
 
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/identity.h"
+#include "broker/http/events/filter.h"
 #include "broker/http/routes.h"
 #include "base/memory.h"
 
@@ -14,8 +15,9 @@
 #include <sys/socket.h>
 
 enum {
-    PIECE = 4096,      /* rendered ahead of the socket, at most this and one event */
-    LOOKED_AT = 1024,  /* events passed over in one go, for those who may see few */
+    PIECE = 4096,           /* rendered ahead of the socket, at most this and one event */
+    LOOKED_AT = 1024,       /* events passed over in one go, for those who may see few, */
+    LOOKED_AT_FOR_ALL = 64, /* … and for each of those that wait, when something is new */
     UNREAD_MAX = 8192, /* events that may happen while it takes nothing; fewer than are kept unless
                           the site says so: a subscriber that reconnects at once misses none */
     PULSE_MS = 15000
@@ -30,7 +32,8 @@ struct stream {
     struct call *call;
     LIST_ENTRY(stream) link;
     uint64_t after;
-    uint64_t kinds;    /* bit i: enum event_kind i is wanted */
+    struct event_filter filter;
+    bool role;         /* of an admin or resource manager when it began */
     uint64_t seen_seq; /* the newest durable event when it last took something */
     bool tell_gap, follow, waiting;
     struct writer out;
@@ -39,11 +42,14 @@ struct stream {
 
 /* After the event `after`, up to what is durable; then the end, or with follow whatever comes.
  * tell_gap: whether to tell a gap before the first event, too. */
-static struct stream *stream_create(struct call *call, uint64_t after, bool tell_gap, bool follow)
+static struct stream *stream_create(struct call *call, const struct event_filter *filter,
+                                    uint64_t after, bool tell_gap, bool follow)
 {
     struct stream *stream = memory_zeroed(sizeof *stream);
     *stream = (struct stream){.call = call,
                               .after = after,
+                              .filter = *filter,
+                              .role = identity_has_role(&call->identity),
                               .seen_seq = call->http->durable_seq,
                               .tell_gap = tell_gap,
                               .follow = follow};
@@ -74,26 +80,69 @@ static void drop_if_stuck(struct stream *stream)
             SHUT_RDWR); /* MHD notices, and frees it */
 }
 
-/* text: what those that wait get first; or NULL. */
-static void wake_all(struct http *http, const char *text)
+static bool shows(const struct stream *stream, const struct event_record *event)
+{
+    const struct call *call = stream->call;
+    return event_filter_takes(&stream->filter, event) &&
+           permit_event(call->http->rights, &call->identity, event);
+}
+
+/* Whether one that waits has nothing to write: who sees few events costs no turn of a connection
+ * for those of others. */
+static bool pass_over(struct stream *stream)
+{
+    const struct http *http = stream->call->http;
+    const struct core *core = engine_core(http->engine);
+    for (int i = 0; i < LOOKED_AT_FOR_ALL && stream->after < http->durable_seq; i++) {
+        const struct event_record *event = core_event_at(core, stream->after + 1);
+        if (!event || shows(stream, event))
+            return false;
+        stream->after++;
+    }
+    return stream->after >= http->durable_seq;
+}
+
+/* text: what it gets first; or NULL. */
+static void wake(struct stream *stream, const char *text)
+{
+    stream->waiting = false;
+    stream->seen_seq = stream->call->http->durable_seq;
+    if (text)
+        writer_text(&stream->out, text);
+    httpworker_resume(stream->call->peer->worker, stream->call->connection);
+}
+
+void stream_events(struct http *http)
 {
     struct stream *stream = NULL;
     LIST_FOREACH(stream, &http->streams, link)
     {
-        if (!stream->waiting) {
+        if (!stream->waiting)
             drop_if_stuck(stream);
-            continue;
-        }
-        stream->waiting = false;
-        if (text)
-            writer_text(&stream->out, text);
-        httpworker_resume(stream->call->peer->worker, stream->call->connection);
+        else if (!pass_over(stream))
+            wake(stream, NULL);
     }
+}
+
+static void wake_all(struct http *http, const char *text)
+{
+    struct stream *stream = NULL;
+    LIST_FOREACH(stream, &http->streams, link)
+    if (stream->waiting)
+        wake(stream, text);
 }
 
 void stream_wake_all(struct http *http)
 {
     wake_all(http, NULL);
+}
+
+void stream_end(struct http *http, const struct peer *peer)
+{
+    struct stream *stream = NULL;
+    LIST_FOREACH(stream, &http->streams, link)
+    if (stream->waiting && stream->call->peer == peer)
+        wake(stream, NULL);
 }
 
 void stream_pulse(struct http *http)
@@ -175,8 +224,7 @@ static bool render_some(struct stream *stream)
             core_event_at(engine_core(http->engine), stream->after + 1);
         if (!event)
             return false;
-        if ((stream->kinds >> event->kind & 1) != 0 &&
-            permit_event(http->rights, &stream->call->identity, event))
+        if (shows(stream, event))
             write_event(&stream->out, event);
         stream->after++;
     }
@@ -193,6 +241,14 @@ static ssize_t copy_rest(struct stream *stream, char *buffer, size_t size)
     return (ssize_t)length;
 }
 
+/* Not after a reload that took a right away, nor when a certificate or token has expired, or the
+ * token's job is over: what has happened until then was written. */
+static bool may_go_on(struct stream *stream)
+{
+    struct call *call = stream->call;
+    return gate_judge_still(call) == 0 && (!stream->role || identity_has_role(&call->identity));
+}
+
 /* MHD can take more. 0 while suspended: called again after the resume; 0 otherwise: soon. */
 static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t size)
 {
@@ -202,8 +258,7 @@ static ssize_t on_writable(void *arg, uint64_t position, char *buffer, size_t si
     stream->call->peer->worker->progress = true; /* it makes no other callback */
     if (stream->sent < stream->out.used)
         return copy_rest(stream, buffer, size);
-    /* Not after a reload that took the right away, nor when the certificate has expired. */
-    if (!identity_has_role(gate_refresh(stream->call)))
+    if (stream->call->peer->closing || !may_go_on(stream))
         return MHD_CONTENT_READER_END_OF_STREAM;
     bool more = render_some(stream);
     if (stream->out.failed)
@@ -227,8 +282,8 @@ struct MHD_Response *stream_response(struct stream *stream)
 
 /* ---- the call ---- */
 
-/* GET /v1/events. Last-Event-ID, which a browser or library sends when it connects again, counts
- * for more than the address it connects to. */
+/* GET /v1/events, /v1/reservation/events. Last-Event-ID, which a browser or library sends when it
+ * connects again, counts for more than the address it connects to. */
 static int read_position(struct call *call, uint64_t *after, bool *given)
 {
     const uint64_t last = core_last_seq(engine_core(call->http->engine));
@@ -253,42 +308,36 @@ static int read_position(struct call *call, uint64_t *after, bool *given)
                        field, *after, last, last);
 }
 
-/* "switch-down,switch-up": those alone. */
-static int read_kinds(struct call *call, uint64_t *kinds)
+/* Who has events of his own names the job: a service that lacks its role must not take a stream
+ * with these alone for its cluster's. */
+static int check_sight(struct call *call)
 {
-    static_assert(EVENT_KIND_COUNT <= 64, "a bit for each");
-    const char *text = target_query(&call->target, "kind");
-    *kinds = text ? 0 : UINT64_MAX;
-    while (text) {
-        const size_t length = strcspn(text, ",");
-        int kind = EVENT_NONE + 1;
-        while (kind < EVENT_KIND_COUNT && (strncmp(text, event_kind_word(kind), length) != 0 ||
-                                           event_kind_word(kind)[length] != '\0'))
-            kind++;
-        if (kind == EVENT_KIND_COUNT)
-            return problem_set(&call->problem, 422, "invalid", "kind",
-                               "%.*s is no kind of event; several are separated by commas",
-                               (int)(length < 40 ? length : 40), text);
-        *kinds |= UINT64_C(1) << kind;
-        text = text[length] == ',' ? text + length + 1 : NULL;
-    }
-    return 0;
+    const struct proof *proof = &call->identity.proof;
+    if (proof->kind == PROOF_BEARER)
+        return tokenproof_allows(proof->token, BEARER_SHOW, NULL, &call->problem);
+    if (identity_has_role(&call->identity) ||
+        (proof_is_user(proof, proof->uid) && target_query(&call->target, "job")))
+        return 0;
+    return gate_forbid(call, "only an admin or the resource manager of a cluster may, see 'admins' "
+                             "and 'users' in the configuration; or the owner of a job, who names "
+                             "it: job=ID");
 }
 
 int events_handle(struct call *call)
 {
     static const char type[] = "text/event-stream";
-    uint64_t after, kinds;
+    uint64_t after;
     bool given;
+    struct event_filter filter;
     const char *follow = target_query(&call->target, "follow");
-    if (read_position(call, &after, &given) < 0 || read_kinds(call, &kinds) < 0)
+    if (check_sight(call) < 0 || read_position(call, &after, &given) < 0 ||
+        event_filter_read(&filter, &call->target, &call->problem) < 0)
         return -1;
     if (follow && strcmp(follow, "0") != 0 && strcmp(follow, "1") != 0)
         return problem_set(
             &call->problem, 422, "invalid", "follow",
             "follow must be 1 (go on with what comes) or 0 (end after what is kept)");
-    call->stream = stream_create(call, after, given, !follow || *follow == '1');
-    call->stream->kinds = kinds;
+    call->stream = stream_create(call, &filter, after, given, !follow || *follow == '1');
     /* While nothing can be saved, what has been is shown all the same; 0: unknown since the start.
      */
     if (engine_storage_fault(call->http->engine) && call->http->durable_seq > 0)

@@ -182,6 +182,7 @@ static bool take_share(struct peer *peer, const struct quota_holder *holder)
     peer_shutdown(displaced, REFUSED_DISPLACED, "too-many-connections",
                   "this connection was idle, or its request incomplete, and was closed for another "
                   "one; connect again for the next request");
+    stream_end(peer->listener->http, displaced);
     return quota_take_share(quota, &peer->slot, holder);
 }
 

@@ -412,14 +412,19 @@ unsigned server_waiting(const struct server *server)
     return server->waiting.count + info.tcpi_unacked; /* of a listener: its queue */
 }
 
-void server_quiesce(struct server *server)
+void server_stop_accepting(struct server *server)
 {
     if (server->listener < 0)
         return;
     uv_poll_stop(&server->arrivals);
-    arrivals_clear(&server->waiting);
     close(server->listener);
     server->listener = -1;
+}
+
+void server_quiesce(struct server *server)
+{
+    server_stop_accepting(server);
+    arrivals_clear(&server->waiting);
 }
 
 static void on_closed(uv_handle_t *handle)

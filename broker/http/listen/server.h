@@ -40,7 +40,10 @@ struct server *server_create(uv_loop_t *loop, int fd, bool tls, const struct ser
  * sockets). */
 unsigned server_waiting(const struct server *server);
 
-/* Accepts no more; the socket is closed. Connections go on. */
+/* The socket is closed; who was accepted is served. */
+void server_stop_accepting(struct server *server);
+
+/* As that, and those that wait for their handshake are closed. Other connections go on. */
 void server_quiesce(struct server *server);
 
 /* Closes all connections; none may be suspended. closed is called from the loop when nothing is

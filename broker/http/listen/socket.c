@@ -142,6 +142,34 @@ static union inet inet_of(const char *text)
     return inet;
 }
 
+static int port_of(const union inet *inet)
+{
+    return ntohs(inet->any.sa_family == AF_INET6 ? inet->v6.sin6_port : inet->v4.sin_port);
+}
+
+int socket_port(int fd)
+{
+    union inet inet = {.any.sa_family = AF_UNSPEC};
+    socklen_t length = sizeof inet;
+    return getsockname(fd, &inet.any, &length) == 0 ? port_of(&inet) : 0;
+}
+
+bool socket_listens_tcp(int fd, const char *address)
+{
+    union inet is = {.any.sa_family = AF_UNSPEC};
+    socklen_t length = sizeof is, size = sizeof(int);
+    int listens = 0;
+    if (address[0] == '\0' || getsockname(fd, &is.any, &length) < 0 ||
+        getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || !listens)
+        return false;
+    const union inet wanted = inet_of(address);
+    if (is.any.sa_family != wanted.any.sa_family || port_of(&is) != port_of(&wanted))
+        return false;
+    return is.any.sa_family == AF_INET6
+               ? memcmp(&is.v6.sin6_addr, &wanted.v6.sin6_addr, sizeof is.v6.sin6_addr) == 0
+               : is.v4.sin_addr.s_addr == wanted.v4.sin_addr.s_addr;
+}
+
 int socket_listen_tcp(const char *address, int *port, struct error *err)
 {
     union inet inet = inet_of(address);
@@ -150,7 +178,7 @@ int socket_listen_tcp(const char *address, int *port, struct error *err)
     if (fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         bind(fd, &inet.any, length) == 0 && listen(fd, INET_BACKLOG) == 0 &&
         getsockname(fd, &inet.any, &length) == 0) {
-        *port = ntohs(inet.any.sa_family == AF_INET6 ? inet.v6.sin6_port : inet.v4.sin_port);
+        *port = port_of(&inet);
         return fd;
     }
     int cause = errno;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* Listening sockets. All return a descriptor (non-blocking, close-on-exec, listening), or a
@@ -19,3 +20,9 @@ void socket_unlink_unix(const char *path, dev_t device, ino_t inode);
 /* TCP at "HOST:PORT" as [broker] listen has it ("[::1]:7470", "localhost:0", "0.0.0.0:7470"). *port
  * receives the real one. */
 int socket_listen_tcp(const char *address, int *port, struct error *err);
+
+/* Whether fd listens at exactly this address, with its port; port 0 is none. */
+bool socket_listens_tcp(int fd, const char *address);
+
+/* Of a TCP socket that is bound. */
+int socket_port(int fd);

@@ -231,6 +231,12 @@ static const struct family families[] = {
     {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
      "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
     {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
+    {"mcastd_vnis_other_partitions", GAUGE, "VNIs of the pool that the fabric manager has given to "
+     "other partitions: they are given to no job.", STATUS(vnis_foreign)},
+    {"mcastd_vnis_other_partitions_used", GAUGE, "VNIs that jobs have, or that are held after them, "
+     "and that belong to other partitions now.", STATUS(vnis_foreign_used)},
+    {"mcastd_vnis_shared", GAUGE, "Shared VNIs; they count as live, or held when they were removed.",
+     STATUS(vnis_shared)},
     {"mcastd_vnis_unconfirmed_total", COUNTER, "VNIs given back when [vni] hold was over, although "
      "not all nodes of the job had reported that its services are destroyed; since the start.",
      STATUS(vnis_unconfirmed)},
@@ -249,6 +255,19 @@ static const struct family families[] = {
      "user hold.", STATUS(pkeys_held_most)},
     {"mcastd_nodes_lingering", GAUGE, "Nodes that report CXI services of a job that cannot be "
      "destroyed, counted for each job.", STATUS(nodes_lingering)},
+    {"mcastd_traffic_octets_total", COUNTER, "Octets that NICs counted while jobs were on their "
+     "nodes, as nodes tell it when the job has ended there; since the start, as the next four.",
+     LABEL("direction", "sent"), STATUS(traffic.amounts[TRAFFIC_TX_OCTETS])},
+    {LABEL("direction", "received"), STATUS(traffic.amounts[TRAFFIC_RX_OCTETS])},
+    {"mcastd_traffic_packets_total", COUNTER, "The same of packets.", LABEL("direction", "sent"),
+     STATUS(traffic.amounts[TRAFFIC_TX_PACKETS])},
+    {LABEL("direction", "received"), STATUS(traffic.amounts[TRAFFIC_RX_PACKETS])},
+    {"mcastd_traffic_paused_cycles_total", COUNTER, "For how long NICs were paused meanwhile, in "
+     "cycles of their clocks.", STATUS(traffic.amounts[TRAFFIC_PAUSED])},
+    {"mcastd_traffic_reports_total", COUNTER, "Reports of nodes that told it.",
+     STATUS(traffic.reports)},
+    {"mcastd_traffic_unclear_total", COUNTER, "NICs of which they did not, because a counter went "
+     "back.", STATUS(traffic.unclear)},
     {"mcastd_addresses_limit", GAUGE, "Multicast addresses of the fabric, as configured; 0: no "
      "limit known.", STATUS(addresses_total)},
     {"mcastd_addresses_reserved", GAUGE, "Multicast addresses requested and not known to be given "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/body.h"
 
+#include "base/duration.h"
 #include "state/plainjson.h"
 
 #include <inttypes.h>
@@ -116,4 +117,25 @@ int body_read_fields(const json_t *object, const char *within, const struct body
             return -1;
     }
     return 0;
+}
+
+int body_lifetime(const json_t *value, const char *field, const char *what, int days_max,
+                  int64_t *seconds, struct problem *problem)
+{
+    const int64_t max_s = days_max * INT64_C(24) * 60 * 60;
+    *seconds = 0;
+    if (!value)
+        return 0;
+    if (json_is_number(value) && body_number(value, field, 1, max_s, seconds, problem) < 0)
+        return -1;
+    if (json_is_string(value))
+        *seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
+                                  max_s * 1000) /
+                   1000;
+    if (*seconds > 0)
+        return 0;
+    return problem_set(problem, 422, "invalid", field,
+                       "%s is how long the %s is good for: seconds, or a time with its unit, such "
+                       "as \"1h\"; at least 1 s, at most %d days",
+                       field, what, days_max);
 }

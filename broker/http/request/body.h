@@ -34,3 +34,8 @@ int body_read_fields(const json_t *object, const char *within, const struct body
 /* One number, which is not missing. */
 int body_number(const json_t *value, const char *field, int64_t min, int64_t max, int64_t *out,
                 struct problem *problem);
+
+/* Seconds, or a time with its unit: field, up to so many days. 0 in *seconds: it is missing. what:
+ * that ends then. */
+int body_lifetime(const json_t *value, const char *field, const char *what, int days_max,
+                  int64_t *seconds, struct problem *problem);

@@ -210,7 +210,7 @@ void call_render_problem(struct call *call)
     writer_wipe(&call->out);
     call->status = call->problem.status;
     call->type = problem_json;
-    if (call->peer->listener->front)
+    if (call->peer->listener->front && !(call->route && call->route->both))
         problem_write_fm(&call->problem, &call->out);
     else
         problem_write(&call->problem, &call->out);
@@ -300,7 +300,8 @@ static void render_unsaved(struct call *call, int code, const char *words)
     if (!words)
         words = error_word(code);
     if (code == ERROR_REFUSED)
-        problem_set(&call->problem, 503, "stopping", NULL, "%s", words);
+        problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL,
+                    "%s", words);
     else if (code == ERROR_NOT_LEADER)
         (void)gate_refuse_role(call);
     else if (call->route->changes)

@@ -96,22 +96,38 @@ static bool read_hwcoll(struct request *out, const json_t *value)
     return word >= 0;
 }
 
-/* Which classes there are the broker knows; here only that they are words. */
-static bool read_classes(struct request *out, const json_t *value)
+/* Words of these letters, at most max, with colons or commas between them, into list. */
+static bool read_list(const json_t *value, const char *letters, char *text, size_t size,
+                      const char **list, size_t max)
 {
     const char *given = json_string_value(value);
     size_t count = 0;
-    if (!given || json_string_length(value) >= sizeof out->classes_text ||
-        given[strspn(given, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,")])
+    if (!given || json_string_length(value) >= size || given[strspn(given, letters)])
         return false;
-    out->wanted.traffic_classes = out->classes;
-    char *rest = strcpy(out->classes_text, given);
+    char *rest = strcpy(text, given);
     for (char *word; (word = strsep(&rest, ":,"));) {
-        if (!word[0] || count == REQUEST_CLASSES_MAX)
+        if (!word[0] || count == max)
             return false;
-        out->classes[count++] = word;
+        list[count++] = word;
     }
     return true;
+}
+
+/* Which classes there are the broker knows; here only that they are words. */
+static bool read_classes(struct request *out, const json_t *value)
+{
+    out->wanted.traffic_classes = out->classes;
+    return read_list(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,",
+                     out->classes_text, sizeof out->classes_text, out->classes,
+                     REQUEST_CLASSES_MAX);
+}
+
+/* The same of shared VNIs. */
+static bool read_shared(struct request *out, const json_t *value)
+{
+    out->wanted.shared_vnis = out->shared;
+    return read_list(value, "abcdefghijklmnopqrstuvwxyz0123456789_.-:,", out->shared_text,
+                     sizeof out->shared_text, out->shared, REQUEST_SHARED_MAX);
 }
 
 /* Of one node's jobs only: what -o mcast.vnis says goes before it, as it is the narrower word. */
@@ -124,6 +140,19 @@ static bool read_single_node(struct request *out, const json_t *value)
     return word >= 0;
 }
 
+/* Which profiles there are the broker knows; a name of digits alone arrives as a number. */
+static bool read_profile(struct request *out, const json_t *value)
+{
+    const char *given = json_string_value(value);
+    if (json_is_integer(value))
+        snprintf(out->profile_text, sizeof out->profile_text, "%" JSON_INTEGER_FORMAT,
+                 json_integer_value(value));
+    else if (given && strlen(given) < sizeof out->profile_text)
+        strcpy(out->profile_text, given);
+    out->wanted.profile = out->profile_text;
+    return profile_name_valid(out->profile_text);
+}
+
 static int read_values(struct request *out, const json_t *values, struct error *err)
 {
     static const struct {
@@ -132,10 +161,12 @@ static int read_values(struct request *out, const json_t *values, struct error *
         const char *allowed;
     } known[] = {
         {"vnis", read_vnis, "a number from 0 to 4"},
+        {"shared", read_shared, "at most 3 names of shared VNIs with colons between them"},
         {"hwcoll", read_hwcoll, "auto, on, off or required"},
         {"tc", read_classes,
          "a list of traffic classes with colons between them, such as low_latency:best_effort"},
         {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
+        {"profile", read_profile, "the name of a profile of the site: a-z, 0-9 and _"},
     };
     size_t understood = 0;
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
@@ -148,7 +179,8 @@ static int read_values(struct request *out, const json_t *values, struct error *
     if (understood == json_object_size(values))
         return 0;
     return error_set(err, ERROR_INVALID,
-                     "-o mcast.… knows vnis, hwcoll, tc and single-node, and nothing else");
+                     "-o mcast.… knows vnis, shared, hwcoll, tc, single-node and profile, and "
+                     "nothing else");
 }
 
 static int read_option(struct request *out, const json_t *option, struct error *err)
@@ -165,8 +197,9 @@ static int read_option(struct request *out, const json_t *option, struct error *
         json_integer_value(option) == 1 || (word && strcmp(word, "on") == 0))
         return 0;
     return error_set(err, ERROR_INVALID,
-                     "-o mcast is on or off; wishes are -o mcast.vnis=N, mcast.hwcoll=WORD, "
-                     "mcast.tc=CLASSES and mcast.single-node=on|off");
+                     "-o mcast is on or off; wishes are -o mcast.vnis=N, mcast.shared=NAMES, "
+                     "mcast.hwcoll=WORD, mcast.tc=CLASSES, mcast.single-node=on|off and "
+                     "mcast.profile=NAME");
 }
 
 int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err)

@@ -8,26 +8,37 @@
  *
  *   -o mcast=off                         nothing at all
  *   -o mcast.vnis=N                      0 to 4
+ *   -o mcast.shared=daos:mochi           names of shared VNIs; commas will do, too
  *   -o mcast.hwcoll=auto|on|off|required
  *   -o mcast.tc=low_latency:best_effort  commas will do, too
  *   -o mcast.single-node=on|off          of a job on one node only: a VNI, or none; else the site's
+ *   -o mcast.profile=NAME                what none of these says is as the site's profile has it
  */
 
 #include "client/mcast.h"
 #include "base/error.h"
+#include "base/names.h"
 
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 
-enum { REQUEST_CLASSES_SIZE = 256, REQUEST_CLASSES_MAX = 16 };
+enum {
+    REQUEST_CLASSES_SIZE = 256,
+    REQUEST_CLASSES_MAX = 16,
+    REQUEST_SHARED_SIZE = 128,
+    REQUEST_SHARED_MAX = 3
+};
 
 struct request {
     struct mcast_request wanted; /* all but cluster, job and uid; valid as long as this is */
     bool off;                    /* -o mcast=off: the rest says nothing */
+    char profile_text[PROFILE_NAME_MAX + 1];
     char classes_text[REQUEST_CLASSES_SIZE];
     const char *classes[REQUEST_CLASSES_MAX + 1]; /* in classes_text, ended by NULL */
+    char shared_text[REQUEST_SHARED_SIZE];
+    const char *shared[REQUEST_SHARED_MAX + 1]; /* the same of shared VNIs */
 };
 
 /* Reads the two as `flux kvs get R jobspec` prints them: one JSON value after the other. 0;

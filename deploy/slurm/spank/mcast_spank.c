@@ -88,7 +88,7 @@ static int read_option(int val, const char *words, int remote)
 
 static struct spank_option option = {
     .name = "mcast",
-    .arginfo = "vnis=N,hwcoll=on|off|required,tc=A:B,vni=K",
+    .arginfo = "vnis=N,shared=A:B,hwcoll=on|off|required,tc=A:B,vni=K",
     .usage = "Slingshot: VNIs, hardware collectives, traffic classes",
     .has_arg = 1,
     .cb = read_option,

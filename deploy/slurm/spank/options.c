@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/slurm/spank/options.h"
 
+#include "base/names.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5 };
+enum { WORDS_MAX = 32, LIMIT_MAX = 65535, LIMIT_DIGITS = 5, NAMES_MAX = 3, NAME_MAX_LENGTH = 32 };
 
 static const char grammar[] =
-    "vnis=N, vni=K, hwcoll=on|off|required, tc=A:B, single-node=on|off, res_les=N";
+    "vnis=N, vni=K, shared=A:B, hwcoll=on|off|required, tc=A:B, single-node=on|off, profile=NAME, "
+    "res_les=N";
 
 /* ---- one word: NAME=VALUE ---- */
 
@@ -20,23 +23,30 @@ static const char *const switches[] = {"on", "off", NULL};
 
 struct kind {
     const char *name;
-    const char *const *values; /* NULL: a number up to LIMIT_MAX */
+    const char *const *values; /* NULL: a number up to LIMIT_MAX, or names */
     bool of_step;              /* steps of one job can differ in it */
     bool list;                 /* several values, with colons between them */
+    bool names;                /* they are names of shared VNIs, which the broker knows */
+    bool free;                 /* a name of the site's choice: the broker knows which there are */
     const char *allowed;
 };
 
 enum { VNI, HWCOLL };
 
 static const struct kind kinds[] = {
-    [VNI] = {"vni", ordinals, true, false, "which of the job's VNIs, 1 to 4, a step is to have"},
-    [HWCOLL] = {"hwcoll", hwcoll, true, false, "auto, on, off or required"},
-    {"vnis", counts, false, false, "a job can have 0 to 4 VNIs"},
-    {"tc", classes, false, true,
-     "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
-    {"single-node", switches, false, false, "on or off"},
+    [VNI] = {"vni", ordinals, .of_step = true,
+             .allowed = "which of the job's VNIs, 1 to 4, a step is to have"},
+    [HWCOLL] = {"hwcoll", hwcoll, .of_step = true, .allowed = "auto, on, off or required"},
+    {"vnis", counts, .allowed = "a job can have 0 to 4 VNIs"},
+    {"shared", .names = true,
+     .allowed = "names of at most 3 shared VNIs, with colons between them"},
+    {"tc", classes, .list = true,
+     .allowed =
+         "best_effort, low_latency, bulk_data and dedicated_access, with colons between them"},
+    {"single-node", switches, .allowed = "on or off"},
+    {"profile", NULL, .free = true, .allowed = "the name of a profile of the site: a-z, 0-9 and _"},
 };
-static const struct kind limit = {"def_les", NULL, false, false, "a number from 0 to 65535"};
+static const struct kind limit = {"def_les", .allowed = "a number from 0 to 65535"};
 
 /* Its index, or -1. */
 static int find_word(const char *text, size_t length, const char *const *words)
@@ -63,10 +73,32 @@ static const struct kind *find_kind(const char *name, size_t length)
     return is_limit ? &limit : NULL;
 }
 
+/* 0, or -1. */
+static int find_names(const char *value)
+{
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyz0123456789_.-";
+    for (size_t count = 1;; count++) {
+        const size_t length = strspn(value, allowed);
+        if (length == 0 || length > NAME_MAX_LENGTH || count > NAMES_MAX ||
+            (value[length] != '\0' && value[length] != ':'))
+            return -1;
+        if (value[length] == '\0')
+            return 0;
+        value += length + 1;
+    }
+}
+
 /* The index of its (last) value, 0 for a number; -1: it is not allowed. */
 static int find_value(const struct kind *kind, const char *value)
 {
     const size_t length = strcspn(value, kind->list ? ":" : "");
+    if (kind->free) /* as base/names.h has it, whose code is not linked here */
+        return length > 0 && length <= PROFILE_NAME_MAX &&
+                       strspn(value, "abcdefghijklmnopqrstuvwxyz0123456789_") == length
+                   ? 0
+                   : -1;
+    if (kind->names)
+        return find_names(value);
     if (!kind->values)
         return length > 0 && length <= LIMIT_DIGITS && strspn(value, "0123456789") == length &&
                        atoi(value) <= LIMIT_MAX
@@ -103,7 +135,7 @@ static int check_letters(const char *text, struct error *err)
         return error_set(err, ERROR_INVALID, "nothing is said: %s", grammar);
     if (length > OPTIONS_TEXT_MAX)
         return error_set(err, ERROR_INVALID, "longer than %d letters", OPTIONS_TEXT_MAX);
-    if (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-=,:") != length)
+    if (strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_-=,:.") != length)
         return error_set(err, ERROR_INVALID, "has letters that none of its words has: %s", grammar);
     return 0;
 }

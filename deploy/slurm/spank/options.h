@@ -4,10 +4,12 @@
 /* The words of --mcast=…, and of --comment=mcast:…: what a Slurm job asks of mcastd (F2, F12, F14).
  *
  *   vnis=N                         0 to 4
+ *   shared=A:B                     names of at most 3 shared VNIs, beside them
  *   hwcoll=auto|on|off|required
  *   tc=A:B                         best_effort, low_latency, bulk_data, dedicated_access
  *   vni=K                          of a step: the K-th of the job's VNIs alone, 1 to 4
  *   single-node=on|off             VNIs although, or not if, the job has one node only
+ *   profile=NAME                   what none of these says is as the site's profile has it
  *   def_R=N, res_R=N, max_R=N      of txqs, tgqs, eqs, cts, tles, ptes, les, acs: for
  *                                  `mcast-node prolog --limits`
  *

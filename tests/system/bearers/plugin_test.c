@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* B9: Slurm's own plugin takes the broker for the fabric manager. The bytes are those that Slurm
  * 26.11 sends: a new connection for each request, DELETE with an empty body in chunks. Of two
@@ -360,6 +361,14 @@ static bool is_taken(void *arg)
     return status_of(arg, "GET", JOBS "/", ELCAP, NULL) == 200;
 }
 
+static int64_t former_requests(const struct site *site);
+
+/* The reload was put into force: the login that is shown is the former one. */
+static bool is_former(void *arg)
+{
+    return is_taken(arg) && former_requests(arg) > 0;
+}
+
 static void change_password(const struct site *site, const char *text, bool (*changed)(void *arg))
 {
     char folder[FOLDER_PATH_SIZE + 8];
@@ -394,6 +403,49 @@ static void login__that_is_changed_opens_nothing(void **state)
     change_password(site, "0123456789abcdef\n", is_taken);
 }
 
+static int64_t former_requests(const struct site *site)
+{
+    struct answer answer;
+    struct line *line = line_open(testbed_socket(site->testbed), 0);
+    assert_int_equal(line_request(line, "GET", "/v1/status", NULL, NULL), 0);
+    assert_int_equal(line_answer(line, false, &answer), 0);
+    const json_t *cluster = json_array_get(json_object_get(answer.json, "clusters"), 0);
+    const json_t *plugin = json_object_get(cluster, "plugin");
+    assert_string_equal(json_string_value(json_object_get(plugin, "limit")), "cut");
+    assert_string_equal(answer_text(&answer, "vnis.numbers"), "1024-65535");
+    assert_string_equal(answer_text(&answer, "front.url"), "http://127.0.0.1:1");
+    const int64_t count = json_is_true(json_object_get(plugin, "former_login"))
+                              ? json_integer_value(json_object_get(plugin, "former_login_requests"))
+                              : -1;
+    answer_release(&answer);
+    line_close(line);
+    return count;
+}
+
+/* A step manager keeps the login that it read when its job began. */
+static void job__outlives_a_change_of_the_password(void **state)
+{
+    /* cxi:another-0123456789 */
+    static const char changed[] = "Authorization: Basic Y3hpOmFub3RoZXItMDEyMzQ1Njc4OQ==\r\n" JSON;
+    const struct site *site = *state;
+    char folder[FOLDER_PATH_SIZE + 8], path[FOLDER_PATH_SIZE + 32], token[64];
+    (void)snprintf(folder, sizeof folder, "%s/1", site->logins);
+    (void)snprintf(path, sizeof path, "%s/passwd.old", folder);
+    assert_int_equal(begin_step(site, ELCAP, "elcap-31", token), 201);
+    assert_int_equal(former_requests(site), -1);
+    assert_int_equal(folder_write(folder, "passwd.old", 0600, "0123456789abcdef\n"), 0);
+    change_password(site, "another-0123456789\n", is_former);
+    assert_int_equal(begin_step(site, ELCAP, "elcap-31", token), 200);
+    assert_int_equal(begin_step(site, changed, "elcap-32", token), 201);
+    assert_true(former_requests(site) > 0);
+    assert_int_equal(delete (site, changed, "elcap-32") / 100, 2);
+    assert_int_equal(delete (site, ELCAP, "elcap-31") / 100, 2);
+    assert_int_equal(unlink(path), 0);
+    process_signal(testbed_broker(site->testbed), SIGHUP);
+    assert_true(await(is_refused, (void *)(uintptr_t)site, AWAIT_DEADLINE_MS));
+    change_password(site, "0123456789abcdef\n", is_taken);
+}
+
 /* B8: what the others' doors take, this one does not, and the other way round. */
 static void login__opens_nothing_else(void **state)
 {
@@ -420,4 +472,5 @@ UNIT_GROUP(open_site, close_site, cmocka_unit_test(job__lives_as_with_the_fabric
            cmocka_unit_test(token__is_given_to_a_client_and_opens_its_cluster),
            cmocka_unit_test(step__starts_while_the_fabric_manager_is_away),
            cmocka_unit_test(login__that_is_changed_opens_nothing),
+           cmocka_unit_test(job__outlives_a_change_of_the_password),
            cmocka_unit_test(login__opens_nothing_else))

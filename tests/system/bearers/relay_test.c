@@ -369,7 +369,7 @@ static void body__is_checked(void **state)
 
 static void listeners__have_paths_of_their_own(void **state)
 {
-    static const char *const paths[] = {"/v1/reservation", "/v1/status", "/metrics", "/readyz"};
+    static const char *const paths[] = {"/v1/jobs", "/v1/status", "/metrics", "/readyz"};
     struct fixture *fixture = *state;
     const struct fixture_job job = fixture_reserve(fixture, "f10");
     struct plainhttp_reply reply;

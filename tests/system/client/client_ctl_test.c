@@ -89,9 +89,9 @@ static void end(struct test *test)
 static void ctl__explains_itself(void **state)
 {
     static const char *const commands[] = {
-        "reserve", "release", "show",   "list",        "env",      "sync",
-        "fence",   "events",  "status", "doctor",      "token",    "accept-loss",
-        "claim",   "cleanup", "check",  "nodes-clean", "step-down"};
+        "reserve", "release", "show",   "list",        "env",       "sync",
+        "fence",   "events",  "status", "doctor",      "token",     "accept-loss",
+        "claim",   "cleanup", "check",  "nodes-clean", "step-down", "vni"};
     struct test *test = begin(NULL, 0);
     assert_int_equal(RUN("--help"), 0);
     for (size_t i = 0; i < SIZE(commands); i++)
@@ -131,6 +131,7 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", "reserve", "--vnis", "5", "f1", NULL},
         {"mcastctl", "reserve", "--vnis", "-1", "f1", NULL},
         {"mcastctl", "reserve", "--tc", "a,,b", "f1", NULL},
+        {"mcastctl", "reserve", "--shared-vni", "a,b,c,d", "f1", NULL},
         {"mcastctl", "env", "--format", "csh", "f1", NULL},
         {"mcastctl", "env", "--cluster", "elcap", "--step", "a b", "f1", NULL},
         {"mcastctl", "list", "elcap", NULL},
@@ -490,6 +491,67 @@ static void decisions__are_explicit(void **state)
     assert_string_equal(test->out, "{\"reservations\": 2}\n");
     assert_int_equal(RUN("accept-loss"), 1);
     assert_words(test->err, "only an admin may");
+    end(test);
+}
+
+#define SHARED                                                                                     \
+    "{\"name\":\"daos\",\"vni\":1030,\"uid\":77,\"state\":\"open\",\"created\":"                   \
+    "\"2026-11-21T08:00:00.000Z\",\"expires\":null,\"any_user\":false,\"users\":[5588,0],"         \
+    "\"clusters\":[],\"jobs\":3,\"waiting\":0}"
+#define SHARED_TO_USERS                                                                            \
+    "{\"name\":\"mochi\",\"vni\":1031,\"uid\":78,\"state\":\"closed\",\"created\":"                \
+    "\"2026-11-21T08:00:00.000Z\",\"expires\":\"2026-11-22T08:00:00.000Z\"}"
+
+/* B1. */
+static void vni__has_four_verbs(void **state)
+{
+    static const char in_use[] = "{\"code\":\"in-use\",\"detail\":\"daos is in use by 3 jobs\"}";
+    static const struct reply script[] = {
+        {201, NULL, SHARED, THEN_KEEP},
+        {200, NULL, "{\"vnis\":[" SHARED "," SHARED_TO_USERS "]}", THEN_KEEP},
+        {200, NULL, SHARED_TO_USERS, THEN_KEEP},
+        {409, PROBLEM, in_use, THEN_KEEP},
+        {202, NULL, SHARED, THEN_KEEP},
+        {201, NULL, JOB, THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("vni"), 2);
+    assert_int_equal(RUN("vni", "make", "daos"), 2);
+    assert_int_equal(RUN("vni", "create"), 2);
+    assert_int_equal(RUN("vni", "create", "Daos"), 2);
+    assert_int_equal(RUN("vni", "create", "--users", "no-such-user-here", "daos"), 2);
+    assert_int_equal(RUN("vni", "list", "--users", "1"), 2);
+    assert_int_equal(RUN("vni", "create", "--when-unused", "daos"), 2);
+    fakebroker_expect(test->fake, 0, NULL);
+    assert_int_equal(RUN("vni", "create", "--users", "5588,root", "--clusters", "elcap,tuo",
+                         "--expires", "1h", "daos"),
+                     0);
+    assert_words(test->out, "1030");
+    assert_words(test->out, "5588,0");
+    fakebroker_expect(test->fake, 1,
+                      "PUT /v1/vnis/daos HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 60\r\n\r\n"
+                      "{\"users\":[5588,0],\"clusters\":[\"elcap\",\"tuo\"],\"expires\":3600}");
+    assert_int_equal(RUN("vni", "list"), 0);
+    assert_words(test->out, "mochi");
+    assert_words(test->out, "closed");
+    assert_int_equal(RUN("--json", "vni", "show", "mochi"), 0);
+    assert_words(test->out, "\"state\": \"closed\"");
+    assert_int_equal(RUN("vni", "remove", "daos"), 1);
+    assert_words(test->err, "in use by 3 jobs");
+    assert_int_equal(RUN("vni", "remove", "--when-unused", "daos"), 0);
+    fakebroker_expect(test->fake, 5,
+                      "DELETE /v1/vnis/daos?when=unused HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\n\r\n");
+    assert_int_equal(RUN("--cluster", "elcap", "reserve", "--uid", "5588", "f1", "--nodes", "n1",
+                         "--vnis=1", "--shared-vni", "daos,mochi"),
+                     0);
+    fakebroker_expect(
+        test->fake, 6,
+        "PUT /v1/clusters/elcap/jobs/f1 HTTP/1.1\r\n" AGENT
+        "Accept: application/json\r\nContent-Type: application/json\r\n"
+        "Content-Length: 70\r\n\r\n"
+        "{\"uid\":5588,\"nodes\":\"n1\",\"vni_count\":1,\"shared_vnis\":[\"daos\",\"mochi\"]}");
     end(test);
 }
 
@@ -1119,7 +1181,7 @@ UNIT_MAIN(
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),
-    cmocka_unit_test(list__shows_what_is_quarantined),
+    cmocka_unit_test(vni__has_four_verbs), cmocka_unit_test(list__shows_what_is_quarantined),
     cmocka_unit_test(list__shows_what_waits_for_reports),
     cmocka_unit_test(list__tells_lingering_from_silent),
     cmocka_unit_test(show__says_that_there_are_no_steps),

@@ -61,6 +61,43 @@ static void events__replay_ends_by_itself(void **state)
     end(handle, fake);
 }
 
+/* P5: a wrong name is not sent. */
+static void events__of_a_filter(void **state)
+{
+    static const struct reply script[] = {{200, SSE, EVENT("3"), THEN_KEEP},
+                                          {200, SSE, "", THEN_KEEP}};
+    static const char *const kinds[] = {"lost", "link-down", NULL}, *const wrong[] = {"a&b", NULL};
+    struct mcast_event_filter filter = MCAST_EVENT_FILTER_INIT;
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct watch watch = {.log = ""};
+    filter.cluster = "elcap";
+    filter.job = "f+1";
+    filter.kinds = kinds;
+    assert_int_equal(mcast_events_filtered(handle, 2, 0, &filter, note, &watch, NULL), 0);
+    fakebroker_expect(fake, 1,
+                      STREAM("/v1/events?cluster=elcap&job=f%2B1&kind=lost,link-down&"
+                             "after=2&follow=0") "\r\n");
+    assert_int_equal(mcast_set_token(handle, "sess-1", NULL), 0);
+    assert_int_equal(
+        mcast_events_filtered(handle, 0, MCAST_OWN_EVENTS, &filter, note, &watch, NULL),
+        MCAST_USAGE);
+    filter.cluster = filter.job = NULL;
+    assert_int_equal(
+        mcast_events_filtered(handle, 0, MCAST_OWN_EVENTS, &filter, note, &watch, NULL), 0);
+    fakebroker_expect(
+        fake, 2,
+        STREAM(
+            "/v1/reservation/events?kind=lost,link-down&after=0&follow=0") "Authorization: Bearer "
+                                                                           "sess-1\r\n\r\n");
+    filter.kinds = wrong;
+    assert_int_equal(mcast_events_filtered(handle, 0, 0, &filter, note, &watch, NULL), MCAST_USAGE);
+    filter.kinds = NULL;
+    filter.job = "..";
+    assert_int_equal(mcast_events_filtered(handle, 0, 0, &filter, note, &watch, NULL), MCAST_USAGE);
+    end(handle, fake);
+}
+
 static void events__replay_goes_on_where_it_broke(void **state)
 {
     static const struct reply script[] = {
@@ -192,7 +229,7 @@ static void events__stop_ends_a_silent_stream(void **state)
     end(handle, fake);
 }
 
-UNIT_MAIN(cmocka_unit_test(events__replay_ends_by_itself),
+UNIT_MAIN(cmocka_unit_test(events__replay_ends_by_itself), cmocka_unit_test(events__of_a_filter),
           cmocka_unit_test(events__replay_goes_on_where_it_broke),
           cmocka_unit_test(events__follow_survives_a_restarted_broker),
           cmocka_unit_test(events__follow_ends_when_refused),

@@ -9,7 +9,7 @@ complaints=$(printf '%s\n' "$page" | "$1" -man -ww -rCHECKSTYLE=2 -Tutf8 -z 2>&1
     exit 1
 }
 text=$(printf '%s\n' "$page" | "$1" -man -Tutf8 -P-cbou)
-for word in reserve release show list env sync fence events status doctor token cleanup accept-loss claim step-down \
+for word in reserve release show list env sync fence events status doctor token cleanup accept-loss claim step-down options self \
     MCAST_URL MCAST_CACERT MCAST_CERT MCAST_KEY MCAST_MUNGE_SOCKET MCAST_SERVER_USER MCAST_TOKEN --munge-socket --config; do
     case $text in
     *"$word"*) ;;

@@ -113,6 +113,106 @@ static void env__comes_as_asked_for(void **state)
     line_close(line);
 }
 
+static const char profiles[] = "pool = 100-102\n[profile \"large\"]\n"
+                               "description = \"many\" nodes\nvnis = 2\n"
+                               "traffic_classes = low_latency\n[profile \"of_tuo\"]\n"
+                               "clusters = tuo\n";
+
+static int reserve_with(struct site *site, const char *job, const char *field, const char *value)
+{
+    char path[64], body[128];
+    snprintf(path, sizeof path, JOB "%s", job);
+    snprintf(body, sizeof body, "{\"uid\":7,\"node_count\":1,\"vni_count\":0,\"%s\":%s}", field,
+             value);
+    if (strcmp(field, "vni_count") == 0)
+        snprintf(body, sizeof body, "{\"uid\":7,\"node_count\":1,\"vni_count\":%s}", value);
+    const int status = site_call(site, "PUT", path, body, NULL);
+    if (status == 201)
+        site_call(site, "DELETE", path, NULL, NULL);
+    return status;
+}
+
+/* P3: what is offered is accepted, one beyond it is refused. */
+static void options__are_what_a_reserve_accepts(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    char value[64], name[32];
+    json_t *word;
+    size_t i, words = 0;
+    site_restart(site, &(struct site_options){.mcastd = MCASTD, .vni = profiles});
+    assert_int_equal(site_call(site, "GET", "/v1/options?cluster=elcap", NULL, &answer), 200);
+    static const struct {
+        const char *list, *field;
+    } lists[] = {{"interconnect", "interconnect"}, {"hwcoll", "hwcoll"}};
+    for (size_t j = 0; j < 2; j++)
+        json_array_foreach(json_object_get(json_object_get(answer.json, lists[j].list), "allowed"),
+                           i, word)
+        {
+            snprintf(value, sizeof value, "\"%s\"", json_string_value(word));
+            snprintf(name, sizeof name, "o%zu", words++);
+            assert_int_equal(reserve_with(site, name, lists[j].field, value), 201);
+        }
+    assert_int_equal(words, 3 + 3); /* required is not offered: nobody gives addresses here */
+    assert_int_equal(reserve_with(site, "r", "hwcoll", "\"required\""), 422);
+    assert_int_equal(reserve_with(site, "i", "interconnect", "\"ethernet\""), 422);
+    json_array_foreach(json_object_get(json_object_get(answer.json, "traffic_classes"), "allowed"),
+                       i, word)
+    {
+        snprintf(value, sizeof value, "[\"%s\"]", json_string_value(word));
+        snprintf(name, sizeof name, "t%zu", i);
+        assert_int_equal(reserve_with(site, name, "traffic_classes", value), 201);
+    }
+    assert_int_equal(reserve_with(site, "tc", "traffic_classes", "[\"bulk_data\"]"), 422);
+    assert_int_equal(answer_number(&answer, "vnis.max"), 3);
+    assert_int_equal(answer_number(&answer, "fields.vni_count.max"), 3);
+    assert_int_equal(reserve_with(site, "v4", "vni_count", "4"), 503);
+    assert_int_equal(reserve_with(site, "v3", "vni_count", "3"), 201);
+    static const char *const numbers[] = {"cores_per_node", "tasks_per_node", "cpus_per_task"};
+    for (size_t j = 0; j < 3; j++) {
+        char path[64];
+        snprintf(path, sizeof path, "fields.%s.max", numbers[j]);
+        const json_int_t max = answer_number(&answer, path);
+        snprintf(value, sizeof value, "%" JSON_INTEGER_FORMAT, max);
+        assert_int_equal(reserve_with(site, numbers[j], numbers[j], value), 201);
+        snprintf(value, sizeof value, "%" JSON_INTEGER_FORMAT, max + 1);
+        assert_int_equal(reserve_with(site, "beyond", numbers[j], value), 422);
+    }
+    answer_release(&answer);
+}
+
+/* P3, I7: and a repeat is the same when the profile is another, or none, by then. */
+static void profile__stays_what_it_was_for_its_job(void **state)
+{
+    static const char body[] = "{\"uid\":7,\"node_count\":2,\"profile\":\"large\"}";
+    struct site *site = *state;
+    struct site_options options = {.mcastd = MCASTD, .keep = true, .vni = profiles};
+    struct answer first, again;
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "PUT", JOB "f1", body, &first), 201);
+    assert_string_equal(answer_text(&first, "profile"), "large");
+    assert_int_equal(json_array_size(json_object_get(first.json, "vnis")), 2);
+    options.vni = "[profile \"large\"]\nvnis = 0\n";
+    assert_true(site_reload(site, &options));
+    assert_int_equal(site_call(site, "PUT", JOB "f1", body, &again), 200);
+    assert_true(json_equal(first.json, again.json));
+    answer_release(&again);
+    assert_int_equal(site_call(site, "PUT", JOB "f2", body, &again), 201);
+    assert_int_equal(json_array_size(json_object_get(again.json, "vnis")), 0);
+    answer_release(&again);
+    options.vni = NULL; /* a restart: it is in the ledger */
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "PUT", JOB "f1", body, &again), 200);
+    assert_true(json_equal(first.json, again.json));
+    answer_release(&again);
+    answer_release(&first);
+    site_refused(site, "PUT", JOB "f1", "{\"uid\":7,\"node_count\":2}", 409, "conflict", "profile");
+    site_call(site, "PUT", JOB "f3", body, &again);
+    assert_non_null(strstr(again.body, "there is no profile 'large' for jobs of elcap; there is "
+                                       "none: leave it out"));
+    site_expect_problem(&again, 422, "invalid", "profile");
+}
+
 /* A name that is misspelt is no cluster without jobs. */
 static void cluster__that_is_not_configured_is_said_so(void **state)
 {
@@ -458,6 +558,8 @@ int main(void)
         ON_SITE(release__is_answered_at_once_and_again),
         ON_SITE(release__takes_an_expected_empty_chunked_body),
         ON_SITE(env__comes_as_asked_for),
+        ON_SITE(options__are_what_a_reserve_accepts),
+        ON_SITE(profile__stays_what_it_was_for_its_job),
         ON_SITE(cluster__that_is_not_configured_is_said_so),
         ON_SITE(list__goes_page_by_page),
         ON_SITE(sync__tells_what_it_found),

@@ -145,6 +145,46 @@ static void gap__is_told_first(void **state)
     assert_int_equal(replay(site, "", NULL, &last), EVENTS - first + 1);
 }
 
+/* P5: of the same events, with the same numbers. */
+static void filter__leaves_the_others_out(void **state)
+{
+    struct site *site = *state;
+    uint64_t last = 0;
+    reserve(site, 1, 12);
+    assert_int_equal(site_call(site, "DELETE", JOB "f3", NULL, NULL), 202);
+    assert_int_equal(replay(site, "&job=f3", NULL, &last), 2);
+    last = 0;
+    assert_int_equal(replay(site, "&job=f3&kind=released", NULL, &last), 1);
+    assert_int_equal(last, 13);
+    last = 0;
+    assert_int_equal(replay(site, "&kind=lost,released", NULL, &last), 1);
+    last = 0;
+    assert_int_equal(replay(site, "&cluster=elcap&after=11", NULL, &last), 2);
+    last = 0;
+    assert_int_equal(replay(site, "&cluster=tuo", NULL, &last), 0);
+    site_refused(site, "GET", "/v1/events?kind=lost,losst", NULL, 422, "invalid", "kind");
+    site_refused(site, "GET", "/v1/events?kind=", NULL, 422, "invalid", "kind");
+    site_refused(site, "GET", "/v1/events?kind=lost,", NULL, 422, "invalid", "kind");
+    site_refused(site, "GET", "/v1/events?cluster=El-Cap", NULL, 422, "invalid", "cluster");
+    site_refused(site, "GET", "/v1/events?job=..", NULL, 422, "invalid", "job");
+}
+
+/* What it waits for comes, however many others come before: also more than are looked at in one go.
+ */
+static void filter__follows_one_among_many(void **state)
+{
+    struct site *site = *state;
+    struct line *line = site_line(site);
+    assert_int_equal(line_request(line, "GET", "/v1/events?job=f500&kind=released", NULL, NULL), 0);
+    assert_true(line_await(line, "\r\n\r\n"));
+    reserve(site, 1, 500);
+    assert_int_equal(site_call(site, "DELETE", JOB "f499", NULL, NULL), 202);
+    assert_int_equal(site_call(site, "DELETE", JOB "f500", NULL, NULL), 202);
+    assert_true(line_await(line, "event: released\n"));
+    assert_null(strstr(line_seen(line), "f499"));
+    line_close(line);
+}
+
 static void assert_never_was(struct answer *answer, const char *field)
 {
     assert_non_null(strstr(answer->body,
@@ -232,5 +272,6 @@ static void stalled_reader__does_not_keep_the_broker(void **state)
 
 UNIT_MAIN(ON_SITE(replay__starts_after_the_number_given), ON_SITE(replay__survives_a_restart),
           ON_SITE(event__says_what_its_reservation_has), ON_SITE(gap__is_told_first),
+          ON_SITE(filter__leaves_the_others_out), ON_SITE(filter__follows_one_among_many),
           ON_SITE(number__that_never_was_is_refused), ON_SITE(followers__get_what_comes),
           ON_SITE(slow_reader__gets_a_gap), ON_SITE(stalled_reader__does_not_keep_the_broker))

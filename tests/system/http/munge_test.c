@@ -108,6 +108,13 @@ static void uid__has_the_rights_of_its_lists(void **state)
         ask(realm, MANAGER, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}", NULL), 200);
     assert_int_equal(ask(realm, MANAGER, "DELETE", ELCAP "f1", NULL, NULL), 202);
     struct answer answer;
+    assert_int_equal(ask(realm, OWNER, "GET", "/v1/events?follow=0&job=f1", NULL, &answer), 200);
+    assert_non_null(strstr(answer.body, "\"uid\":4444"));
+    answer_release(&answer);
+    assert_int_equal(ask(realm, OWNER + 1, "GET", "/v1/events?follow=0&job=f1", NULL, &answer),
+                     200);
+    assert_null(strstr(answer.body, "\"uid\""));
+    answer_release(&answer);
     ask(realm, OWNER, "GET", "/v1/events", NULL, &answer);
     assert_non_null(strstr(answer.body, "MUNGE credential of uid 4444 from "));
     site_expect_problem(&answer, 403, "forbidden", NULL);

@@ -144,7 +144,8 @@ static void manager__rules_its_cluster_only(void **state)
     assert_int_equal(listed(site, "/v1/jobs"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=elcap"), 3);
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1); /* again as owner */
-    assert_int_equal(streamed(site), 4); /* three reserves and a release of elcap */
+    assert_int_equal(streamed(site),
+                     5); /* three reserves and a release of elcap, and one as owner */
     assert_int_equal(site_call(site, "GET", ELCAP "other/topology", NULL, NULL), 200);
     assert_hidden(site, TUO "other/topology", TUO "there/topology");
 }
@@ -198,6 +199,65 @@ static void manager__of_two_clusters_sees_both(void **state)
     assert_int_equal(site_call(site, "DELETE", TUO "other", NULL, NULL), 202);
 }
 
+/* P5: an owner's stream has the events of his own jobs, whatever he asks for and whatever becomes
+ * of others' meanwhile. */
+static void owner__follows_own_jobs_only(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    static const char *const asked[] = {"/v1/events?follow=0&job=mine",
+                                        "/v1/events?follow=0&cluster=elcap&job=mine",
+                                        "/v1/events?follow=0&cluster=elcap&job=other",
+                                        "/v1/events?follow=0&job=mine&kind=lost,link-down,alarm"};
+    static const size_t events[] = {2, 1, 0, 0};
+    struct answer answer;
+    site_restart(site, &options);
+    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "GET", "/v1/events?cluster=elcap", NULL);
+    for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
+        size_t count = 0;
+        assert_int_equal(site_call(site, "GET", asked[i], NULL, &answer), 200);
+        for (const char *at = answer.body; (at = strstr(at, "\nevent: ")); at++)
+            count++;
+        assert_int_equal(count, events[i]);
+        assert_null(strstr(answer.body, "other"));
+        answer_release(&answer);
+    }
+}
+
+/* When the right is taken away, what follows ends: it does not go on as an owner's. */
+static void stream__of_a_role_ends_with_it(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    struct line *line = site_line(site);
+    assert_int_equal(line_request(line, "GET", "/v1/events", NULL, NULL), 0);
+    assert_true(line_await(line, "\"job\":\"other\""));
+    assert_true(site_reload(site, &options));
+    assert_true(line_await(line, "\r\n0\r\n\r\n"));
+    line_close(line);
+}
+
+/* P3: for whoever is proved to be anybody; they are the site's configuration. */
+static void options__are_for_every_user(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    struct answer answer;
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/v1/options?cluster=tuo", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "cluster"), "tuo");
+    assert_null(strstr(answer.body, "other"));
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/options", NULL, 422, "missing-field", "cluster");
+    site_refused(site, "GET", "/v1/options?cluster=typo", NULL, 404, "no-such-cluster", "cluster");
+    options = as_manager_of(me, OTHER_UID);
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/v1/options", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "cluster"), "elcap");
+    answer_release(&answer);
+}
+
 static void owner__reads_own_jobs_only(void **state)
 {
     struct site *site = *state;
@@ -218,7 +278,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
     assert_forbidden(site, "PUT", ELCAP "new", ONE_NODE);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}");
-    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_forbidden(site, "GET", "/v1/doctor", NULL);
     assert_forbidden(site, "POST", "/v1/clusters/elcap/claim", NULL);
     assert_forbidden(site, "POST", "/v1/accept-loss", NULL);
     assert_forbidden(site, "POST", "/v1/step-down", NULL);
@@ -253,12 +313,142 @@ static void metrics__are_for_roles_and_who_is_named(void **state)
     assert_int_equal(site_call(site, "GET", "/metrics", NULL, NULL), 200);
 }
 
+/* ---- shared VNIs (B1) ---- */
+
+static size_t shares(struct site *site)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", "/v1/vnis", NULL, &answer), 200);
+    size_t count = json_array_size(json_object_get(answer.json, "vnis"));
+    answer_release(&answer);
+    return count;
+}
+
+/* How many members one is shown with: who may only use it learns less. 0: he does not see it. */
+static size_t members_of(struct site *site, const char *path)
+{
+    struct answer answer;
+    size_t count = 0;
+    if (site_call(site, "GET", path, NULL, &answer) == 200)
+        count = json_object_size(answer.json);
+    else
+        assert_int_equal(answer.status, 404);
+    answer_release(&answer);
+    return count;
+}
+
+enum { FOR_USERS = 6, FOR_OWNERS = 11 };
+
+/* As admin, who makes them for others: one of mine; one for my jobs, one for those of everybody,
+ * and one for nobody but its owner, on the list of elcap. */
+static void make_shares(struct site *site)
+{
+    static const struct {
+        const char *path, *body;
+    } all[] = {
+        {"/v1/vnis/mine", "{}"},
+        {"/v1/vnis/listed", "{\"uid\":77,\"users\":[78,%u]}"},
+        {"/v1/vnis/any", "{\"uid\":77,\"any_user\":true,\"clusters\":[\"tuo\"]}"},
+        {"/v1/vnis/other", "{\"uid\":77,\"users\":[78],\"clusters\":[\"elcap\"]}"},
+    };
+    char body[96];
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+        const char *at = strstr(all[i].body, "%u");
+        snprintf(body, sizeof body, "%s", all[i].body);
+        if (at)
+            snprintf(body, sizeof body, "{\"uid\":77,\"users\":[78,%u]}", my_uid);
+        assert_int_equal(site_call(site, "PUT", all[i].path, body, NULL), 201);
+    }
+}
+
+static void share__shows_itself_to_whom_it_concerns(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    make_shares(site);
+    assert_int_equal(shares(site), 4);
+    assert_int_equal(members_of(site, "/v1/vnis/other"), FOR_OWNERS);
+    site_restart(site, &options); /* a user */
+    assert_int_equal(shares(site), 3);
+    assert_int_equal(members_of(site, "/v1/vnis/mine"), FOR_OWNERS);
+    assert_int_equal(members_of(site, "/v1/vnis/listed"), FOR_USERS);
+    assert_int_equal(members_of(site, "/v1/vnis/any"), FOR_USERS);
+    assert_int_equal(members_of(site, "/v1/vnis/other"), 0);
+    assert_hidden(site, "/v1/vnis/other", "/v1/vnis/there");
+    options = as_manager_of(me, OTHER_UID); /* of elcap */
+    site_restart(site, &options);
+    assert_int_equal(shares(site), 4);
+    assert_int_equal(members_of(site, "/v1/vnis/other"), FOR_OWNERS);
+    assert_int_equal(members_of(site, "/v1/vnis/any"), FOR_USERS);
+    assert_forbidden(site, "DELETE", "/v1/vnis/other", NULL);
+    options = as_manager_of(OTHER_UID, me); /* of tuo */
+    site_restart(site, &options);
+    assert_int_equal(members_of(site, "/v1/vnis/any"), FOR_OWNERS);
+    assert_hidden(site, "/v1/vnis/other", "/v1/vnis/there");
+}
+
+static void share__is_made_and_removed_by_whom_it_is_up_to(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(me, me);
+    char named[64], body[64];
+    make_shares(site);
+    site_restart(site, &options); /* no role lets a resource manager make one */
+    assert_forbidden(site, "PUT", "/v1/vnis/new", "{}");
+    assert_forbidden(site, "PUT", "/v1/vnis/mine", "{}");
+    assert_forbidden(site, "DELETE", "/v1/vnis/listed", NULL);
+    assert_int_equal(site_call(site, "DELETE", "/v1/vnis/mine", NULL, NULL), 200);
+    options = as_manager_of(OTHER_UID, OTHER_UID);
+    snprintf(named, sizeof named, "shared_users = %s", me);
+    options.vni = named;
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "PUT", "/v1/vnis/new", "{}", NULL), 201);
+    snprintf(body, sizeof body, "{\"uid\":%u}", my_uid);
+    assert_int_equal(site_call(site, "PUT", "/v1/vnis/new", body, NULL), 200);
+    assert_forbidden(site, "PUT", "/v1/vnis/newer", "{\"uid\":77}");
+    site_refused(site, "PUT", "/v1/vnis/listed", "{}", 409, "conflict", "name");
+    assert_forbidden(site, "DELETE", "/v1/vnis/any", NULL);
+    assert_hidden(site, "/v1/vnis/other", "/v1/vnis/there");
+    site_refused(site, "DELETE", "/v1/vnis/other", NULL, 404, "not-found", NULL);
+    assert_forbidden(site, "GET", "/v1/events", NULL);
+    assert_int_equal(site_call(site, "DELETE", "/v1/vnis/new", NULL, NULL), 200);
+}
+
+/* Two of elcap, of its making and its removal; those of others not at all. */
+static void share__events_are_for_whom_it_concerns(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(me, OTHER_UID);
+    make_shares(site);
+    assert_int_equal(site_call(site, "DELETE", "/v1/vnis/any", NULL, NULL), 200);
+    assert_int_equal(site_call(site, "DELETE", "/v1/vnis/other", NULL, NULL), 200);
+    assert_int_equal(streamed(site), 4 + 4 + 2);
+    site_restart(site, &options);
+    assert_int_equal(streamed(site), 2 + 2 + 1); /* jobs; of elcap; and mine */
+}
+
 static void tcp__proves_nobody(void **state)
 {
     struct site *site = *state;
-    static const char *const closed[] = {
-        "/v1/jobs",     "/v1/status", "/v1/events",     "/v1/fabric",          "/v1/nodes",
-        "/v1/nodes/n1", ELCAP "mine", ELCAP "mine/env", ELCAP "mine/topology", "/metrics"};
+    static const char *const closed[] = {"/v1/jobs",
+                                         "/v1/status",
+                                         "/v1/events",
+                                         "/v1/fabric",
+                                         "/v1/nodes",
+                                         "/v1/nodes/n1",
+                                         ELCAP "mine",
+                                         ELCAP "mine/env",
+                                         ELCAP "mine/topology",
+                                         "/metrics",
+                                         "/v1/jobs",
+                                         "/v1/status",
+                                         "/v1/events",
+                                         "/v1/options?cluster=elcap",
+                                         ELCAP "mine",
+                                         ELCAP "mine/env",
+                                         "/metrics",
+                                         "/v1/vnis",
+                                         "/v1/vnis/mine"};
     static const char *const open[] = {"/healthz", "/readyz", "/openapi.json"};
     struct answer answer;
     struct line *line = site_tcp(site);
@@ -291,7 +481,13 @@ int main(void)
         ON_SITE(manager__sees_its_own_nodes_only),
         ON_SITE(manager__of_two_clusters_sees_both),
         ON_SITE(owner__reads_own_jobs_only),
+        ON_SITE(owner__follows_own_jobs_only),
+        ON_SITE(stream__of_a_role_ends_with_it),
+        ON_SITE(options__are_for_every_user),
         ON_SITE(metrics__are_for_roles_and_who_is_named),
+        ON_SITE(share__shows_itself_to_whom_it_concerns),
+        ON_SITE(share__is_made_and_removed_by_whom_it_is_up_to),
+        ON_SITE(share__events_are_for_whom_it_concerns),
         ON_SITE(tcp__proves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

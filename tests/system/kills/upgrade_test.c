@@ -92,6 +92,10 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE event DROP COLUMN vni3");
     execute(db, "ALTER TABLE event DROP COLUMN vni_count");
     execute(db, "ALTER TABLE event DROP COLUMN state");
+    execute(db, "ALTER TABLE reservation DROP COLUMN profile;"
+                "DROP TABLE node_nics; DROP TABLE traffic"); /* 10 → 11 */
+    execute(db, "DROP TABLE shared_vni; DROP TABLE partitions");
+    execute(db, "ALTER TABLE reservation DROP COLUMN shared_count");
     execute(db, "PRAGMA user_version=1");
     execute(db, "COMMIT");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);

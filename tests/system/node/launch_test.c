@@ -39,6 +39,7 @@ static int open_with_ca(void **state)
 {
     static char hwcoll[256];
     assert_int_equal(folder_create(ca_folder), 0);
+    assert_int_equal(chmod(ca_folder, 0755), 0); /* the owners of jobs read it */
     assert_int_equal(folder_write(ca_folder, "ca.pem", 0644, ""), 0);
     folder_path(ca_path, sizeof ca_path, ca_folder, "ca.pem");
     snprintf(hwcoll, sizeof hwcoll, "min_nodes = 2\naddresses_per_job = 1\njob_ca = %s\n", ca_path);
@@ -121,6 +122,10 @@ static void ca__that_is_not_on_the_node_is_not_told(void **state)
     snprintf(line, sizeof line, "export FI_CXI_COLL_FABRIC_MGR_CACERT='%s'\n", ca_path);
     fixture_expect_out(fixture, line);
     assert_string_equal(fixture->err, "");
+    assert_int_equal(chmod(ca_path, 0600), 0); /* root's alone */
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_out(fixture, "export FI_CXI_COLL_FABRIC_MGR_CACERT='yes'\n");
+    fixture_expect_err(fixture, "that uid 5588 can read");
     assert_int_equal(unlink(ca_path), 0);
     EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
     fixture_expect_out(fixture, "export FI_CXI_COLL_FABRIC_MGR_CACERT='yes'\n");

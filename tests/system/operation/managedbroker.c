@@ -215,6 +215,11 @@ bool managed_logged(const char *text)
 
 void managed_start(void)
 {
+    managed_start_until(" READY ");
+}
+
+void managed_start_until(const char *word)
+{
     char name[32];
     const char *const argv[] = {managed.mcastd, "--config", managed.config, NULL};
     (void)snprintf(name, sizeof name, "mcastd.%u.log", managed.starts++);
@@ -222,7 +227,7 @@ void managed_start(void)
     managed.mark = 0;
     managed.broker = process_start(argv, managed.log);
     assert_non_null(managed.broker);
-    bool ready = managed_logged(" READY ");
+    bool ready = managed_logged(word);
     if (!ready)
         process_print_log(managed.broker);
     assert_true(ready);
@@ -233,6 +238,12 @@ void managed_stop(void)
     struct process *broker = managed.broker;
     managed.broker = NULL;
     assert_int_equal(process_stop(broker), 0);
+}
+
+void managed_kill(void)
+{
+    process_kill(managed.broker);
+    managed.broker = NULL;
 }
 
 struct process *managed_broker(void)

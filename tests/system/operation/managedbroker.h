@@ -29,8 +29,10 @@ bool managed_fm_holds(int which, const char *job); /* its full name */
 /* mcastd.conf is written once: socket, state, login, the cluster elcap of whoever runs the test.
  * What a test says is in conf.d/50-test.conf. */
 void managed_configure(const char *text);
-void managed_start(void); /* until READY */
-void managed_stop(void);  /* SIGTERM; asserts the exit status 0 */
+void managed_start(void);                   /* until READY */
+void managed_start_until(const char *word); /* in its log */
+void managed_stop(void);                    /* SIGTERM; asserts the exit status 0 */
+void managed_kill(void);                    /* SIGKILL */
 struct process *managed_broker(void);
 pid_t managed_pid(void); /* of the process that serves the socket */
 

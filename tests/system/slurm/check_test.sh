@@ -24,6 +24,7 @@ refresh() { # a host on which all is well
     rm -rf "$dir/scripts"
     mkdir "$dir/scripts"
     fill check
+    fill check-plugin
     fill site.sh
     for hook in prologslurmctld epilogslurmctld prolog epilog taskprolog; do
         printf '#!/bin/sh\n' >"$hooks/$hook"
@@ -341,6 +342,113 @@ check --cluster other
 expect SwitchParameters problem "once more" "no fm_url in SwitchParameters"
 with SwitchParameters=$url
 expect SwitchParameters warning "is ignored" "no fm_url in SwitchParameters"
+
+# A Slurm that keeps its own plugin, and has no hooks: its fm_url is the broker's (B9).
+# shellcheck disable=SC2016 # what programs write is for their shell to expand
+plugin() { # a host on which all is well; SwitchParameters beside those that are needed
+    refresh
+    for hook in PrologSlurmctld EpilogSlurmctld Prolog Epilog HealthCheckProgram; do shows $hook; done
+    shows SwitchType switch/hpe_slingshot
+    shows SwitchParameters "vnis=32768-65535,fm_url=https://broker:7471,hwcoll_num_nodes=64,$*"
+    shows SlurmctldParameters enable_stepmgr
+    rm -rf "$dir/login"
+    mkdir "$dir/login"
+    echo 0123456789abcdef >"$dir/login/passwd"
+    chmod 600 "$dir/login/passwd"
+    # It has to be given the login by its standard input.
+    cat >"$dir/answer" <<'TEXT'
+case $* in *0123456789abcdef*) exit 9 ;; esac
+case $*,$(cat) in
+*oauth2/token,*client_secret=0123456789abcdef*) printf '{"access_token": "opened"}\n200' ;;
+*/fabric/collectives/jobs/,*'cxi:0123456789abcdef"'* | */fabric/collectives/jobs/,*'Bearer opened"'*) printf '{}\n200' ;;
+*/fabric/collectives/jobs/,*) printf '{}\n401' ;;
+esac
+TEXT
+    program curl <"$dir/answer"
+    echo 'exit 1' | program pidof
+    printf 'echo export FI_CXI_COLL_FABRIC_MGR_CACERT=%s/ca.pem\n' "$dir" >"$dir/scripts/task"
+    : >"$dir/ca.pem"
+    shows TaskProlog "$dir/scripts/task"
+    : >"$dir/users"
+}
+check_plugin() {
+    plugin fm_auth=BASIC,fm_authdir="$dir/login"
+    check
+    ! grep -E '^(problem|warning)' "$dir/said" || fail "all is well"
+    for who in slurm root; do
+        grep -qxF "ok${tab}login${tab}https://broker:7471 takes the login in $dir/login, read as $who" "$dir/said" ||
+            fail "$who logs in"
+    done
+    expect TaskProlog ok "tasks verify https://broker:7471 with $dir/ca.pem"
+    grep -q slurm "$dir/users" || fail "it asks as $(cat "$dir/users")"
+    grep -qxF "fact${tab}plugin${tab}yes" "$dir/said" || fail "no fact plugin"
+    grep -qF "fact${tab}parameters${tab}vnis=32768-65535,fm_url=" "$dir/said" || fail "no fact parameters"
+    ! grep -E "^[a-z]+$tab(Prolog|plugstack|list_command)" "$dir/said" || fail "it has no hooks"
+    ! grep -F 0123456789abcdef "$dir/said" || fail "it shows the password"
+    echo fedcba9876543210 >"$dir/login/passwd"
+    check
+    expect login problem "refuses the login" 'plugin_login of [cluster "elcap"]'
+    echo 0123456789abcdef >"$dir/login/passwd"
+    chmod 644 "$dir/login/passwd"
+    check
+    grep -qF "others than its owner can read $dir/login/passwd" "$dir/said" || fail "the password is open"
+    rm "$dir/login/passwd"
+    check
+    expect login problem "cannot read $dir/login/passwd" facade.md
+    plugin fm_auth=BASIC,fm_authdir="$dir/login",fm_authdir_ctld=/nowhere
+    check
+    grep -qF "problem${tab}login${tab}slurm cannot read /nowhere/passwd" "$dir/said" || fail "slurmctld has a folder of its own"
+    grep -qF "ok${tab}login$tab" "$dir/said" || fail "root has the other one"
+    printf '%s\n' 'echo "curl: (7) Failed to connect"; echo; printf 000; exit 7' | program curl
+    check
+    expect TaskProlog problem "cannot ask https://broker:7471" tls_cert
+    grep -qF "root cannot ask https://broker:7471: curl: (7) Failed" "$dir/said" || fail "it is not there"
+    printf 'printf "{}\\n404"\n' | program curl
+    check
+    grep -qF "answers 404: that is not [front] listen" "$dir/said" || fail "another answers"
+}
+check_plugin
+plugin fm_authdir="$dir/login" # OAuth2 when nothing is said
+echo slurm >"$dir/login/client-id"
+echo 0123456789abcdef >"$dir/login/client-secret"
+echo https://broker:7471/oauth2/token >"$dir/login/endpoint"
+chmod 600 "$dir/login"/*
+check
+! grep -E '^(problem|warning)' "$dir/said" || fail "all is well"
+echo https://elsewhere/oauth2/token >"$dir/login/endpoint"
+check
+grep -qF "is https://elsewhere/oauth2/token, and not at the broker" "$dir/said" || fail "another endpoint"
+plugin fm_auth=BASIC,fm_authdir="$dir/login"
+shows SlurmctldParameters other
+shows PrologFlags Alloc
+shows ClusterName El-cap
+shows TaskProlog
+check
+expect SlurmctldParameters problem "without enable_stepmgr" SlurmctldParameters=enable_stepmgr
+expect PrologFlags problem "without Contain" PrologFlags=Contain
+expect ClusterName problem "'El-cap'" facade.md
+expect TaskProlog warning "does not set FI_CXI_COLL_FABRIC_MGR_CACERT" "echo export"
+plugin fm_auth=BASIC,fm_authdir="$dir/login"
+rm "$dir/ca.pem"
+check
+expect TaskProlog problem "owners cannot read $dir/ca.pem" "chmod 644"
+https_proxy=http://proxy:80 no_proxy=other sleep 60 &
+daemon=$!
+: >"$dir/ca.pem"
+echo "echo $daemon" | program pidof
+check
+expect no_proxy warning "asks that instead of broker" no_proxy=broker
+kill "$daemon"
+https_proxy=http://proxy:80 no_proxy=other,broker sleep 60 &
+daemon=$!
+echo "echo $daemon" | program pidof
+check
+! grep -q "${tab}no_proxy$tab" "$dir/said" || fail "broker needs no proxy"
+kill "$daemon"
+plugin fm_auth=BASIC,fm_authdir="$dir/login"
+shows Prolog "$hooks/prolog" # hooks as well
+check
+expect SwitchParameters problem "deletes those of running jobs" "no fm_url"
 
 # How tasks get their environment: plugstack.conf and what it includes, and TaskProlog.
 refresh

@@ -25,7 +25,7 @@ install '' "$dir/usr"
 
 hooks=$dir/usr/libexec/mcastd/slurm
 (cd "$hooks" && find . | LC_ALL=C sort | tr '\n' ' ') >"$dir/found"
-wanted='. ./README.md ./act-on-lost ./check ./epilog ./epilogslurmctld ./follow.sh ./healthcheck ./job.sh ./jobs ./plugstack.conf ./prolog ./prologslurmctld ./site.sh ./taskprolog '
+wanted='. ./README.md ./act-on-lost ./check ./check-plugin ./epilog ./epilogslurmctld ./follow.sh ./healthcheck ./job.sh ./jobs ./plugstack.conf ./prolog ./prologslurmctld ./site.sh ./taskprolog '
 [ "$(cat "$dir/found")" = "$wanted" ] || fail "it installs $(cat "$dir/found")"
 ! grep -r '@[a-z]*@' "$hooks" || fail "an unfilled @name@ (above)"
 grep -qx 'PATH=/opt/mcast/bin:.*' "$dir/package/opt/mcast/libexec/mcastd/slurm/site.sh" ||

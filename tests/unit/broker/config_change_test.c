@@ -40,6 +40,13 @@ static void add_cluster(struct config *config, const char *name, const char *use
     set(cluster, "cluster", "users", users);
 }
 
+static void add_profile(struct config *config, const char *name, const char *hwcoll)
+{
+    struct config_profile *profile = &config->profiles[config->core.profile_count++];
+    (void)snprintf(profile->name, sizeof profile->name, "%s", name);
+    set(profile, "profile", "hwcoll", hwcoll);
+}
+
 /* All changes, one a line. */
 static const char *found(void)
 {
@@ -70,19 +77,21 @@ static void every_key__is_compared(void **state)
                                          "yes",       "debug",    "memory",
                                          "oauth",     "5-9",      "flux slurm",
                                          "bulk_data", "omnipath", "relay",
-                                         "refuse",    "file"};
+                                         "refuse",    "required", "file"};
     size_t count;
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");
+    add_profile(before, "large", "site");
     for (size_t i = 0; i < count; i++) {
         struct error err = {0};
         const char *took = NULL;
-        bool of_cluster = strcmp(keys[i].section, "cluster") == 0;
+        const enum config_place place = config_key_place(&keys[i]);
         char line[256];
         config_destroy(after);
         after = config_create();
         add_cluster(after, "elcap", "root");
-        void *base = of_cluster ? (void *)&after->clusters[0] : (void *)after;
+        add_profile(after, "large", "site");
+        void *base = config_base(after, place, 0);
         for (size_t v = 0; v < sizeof values / sizeof values[0] && *found() == '\0'; v++) {
             if (config_value_set(&keys[i], base, values[v], false, &err) == 0)
                 took = values[v];
@@ -91,10 +100,25 @@ static void every_key__is_compared(void **state)
         char *is = config_value_text(&keys[i], base);
         assert_string_equal(is, took);
         (void)snprintf(line, sizeof line, "[%s%s] %s = ", keys[i].section,
-                       of_cluster ? " \"elcap\"" : "", keys[i].name);
+                       place == CONFIG_CLUSTER   ? " \"elcap\""
+                       : place == CONFIG_PROFILE ? " \"large\""
+                                                 : "",
+                       keys[i].name);
         assert_memory_equal(found(), line, strlen(line));
         free(is);
     }
+}
+
+static void profiles__come_and_go(void **state)
+{
+    add_profile(before, "old", "on");
+    add_profile(before, "kept", "on");
+    add_profile(after, "kept", "off");
+    add_profile(after, "new", "required");
+    assert_string_equal(found(), "[profile \"old\"] removed\n"
+                                 "[profile \"kept\"] hwcoll = on -> off\n"
+                                 "[profile \"new\"] added\n"
+                                 "[profile \"new\"] hwcoll = site -> required\n");
 }
 
 static void words__tell_before_and_after(void **state)
@@ -220,7 +244,8 @@ static void brokers__share_what_is_not_of_their_host(void **state)
 #define BOTH_TEST(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
 
 UNIT_MAIN(BOTH_TEST(defaults__do_not_differ), BOTH_TEST(every_key__is_compared),
-          BOTH_TEST(words__tell_before_and_after), BOTH_TEST(clusters__are_matched_by_name),
-          BOTH_TEST(long_values__are_cut), BOTH_TEST(brokers__share_what_is_not_of_their_host),
+          BOTH_TEST(profiles__come_and_go), BOTH_TEST(words__tell_before_and_after),
+          BOTH_TEST(clusters__are_matched_by_name), BOTH_TEST(long_values__are_cut),
+          BOTH_TEST(brokers__share_what_is_not_of_their_host),
           cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
                                           close_folder))

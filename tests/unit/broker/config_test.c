@@ -254,7 +254,7 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:6: there is no key before the =\n"
             "mcastd.conf:7: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
             "mcastd.conf:8: there is no section [brokr]; there are [broker], [state], [fm], "
-            "[hwcoll], [vni], [omnipath], [inventory] and [cluster \"NAME\"]\n"
+            "[hwcoll], [vni], [omnipath], [inventory], [cluster \"NAME\"] and [profile \"NAME\"]\n"
             "mcastd.conf:10: a section's line is [NAME], the ] is missing\n"
             "mcastd.conf:12: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
             "mcastd.conf:15: hold = 10: allowed is reports, or a duration of 0 to 7d, with one "
@@ -630,6 +630,7 @@ static void plugin__wants_a_place_to_log_in_and_its_own_vnis(void **state)
     assert_int_equal(load_text(text), 0);
     assert_non_null(strstr(heard, "the Slurm of \"alps\" gives its own: set pool to"));
     assert_true(config->core.clusters[0].limit_refused);
+    assert_true(config->core.clusters[0].plugin && !config->core.clusters[1].plugin);
     (void)snprintf(text, sizeof text, "%s%s" CLUSTER "[vni]\npool = 1024-2047\n", front, login);
     assert_int_equal(load_text(text), 0);
     assert_null(strstr(heard, "set pool to"));
@@ -752,6 +753,48 @@ static void no_cluster__is_warned_of(void **state)
                         "add [cluster \"NAME\"]\n");
 }
 
+/* P3: what jobs can ask for by one name. */
+static void profiles__are_read(void **state)
+{
+    assert_int_equal(
+        load_text("[cluster \"elcap\"]\nusers = root\n[cluster \"tuo\"]\nusers = root\n"
+                  "[profile \"large\"]\ndescription = many nodes, and trees\n"
+                  "vnis = 0\nhwcoll = on\ntraffic_classes = low_latency\n"
+                  "clusters = tuo\naddresses = 46\n[profile \"plain\"]\n"),
+        0);
+    const struct profile_config *large = &config->core.profiles[0], *plain = large + 1;
+    assert_int_equal(config->core.profile_count, 2);
+    assert_string_equal(large->name, "large");
+    assert_string_equal(config->profiles[0].description, "many nodes, and trees");
+    assert_int_equal(large->vni_count, 0);
+    assert_int_equal(large->wish, WISH_ON);
+    assert_int_equal(large->classes, TC_LOW_LATENCY);
+    assert_int_equal(large->clusters, 2);
+    assert_int_equal(large->addresses, 46);
+    assert_int_equal(large->interconnect, -1);
+    assert_int_equal(plain->vni_count, -1);
+    assert_int_equal(plain->wish, 0);
+    assert_int_equal(plain->addresses, 0);
+    assert_true(plain->clusters & 3);
+}
+
+static void profiles__that_cannot_be_are_refused(void **state)
+{
+#define ELCAP "[cluster \"elcap\"]\nusers = root\n"
+    refused(ELCAP "[profile \"Large\"]\n",
+            "mcastd.conf:3: profile \"Large\": allowed are 1 to 32 of a-z, 0-9 and _\n");
+    refused(ELCAP "[profile \"large\"]\nclusters = elcap tuo\n",
+            "mcastd.conf:4: clusters: there is no [cluster \"tuo\"]: name those that may use the "
+            "profile\n");
+    refused(ELCAP "[profile \"large\"]\nvnis = 5\n",
+            "mcastd.conf:4: vnis = 5: allowed is site, 0, 1, 2, 3 or 4\n");
+    refused(ELCAP "[profile \"large\"]\nvnis = 1\nvnis = 2\n",
+            "mcastd.conf:5: vnis is set twice, first in line 4\n");
+    refused(ELCAP "[profile \"large\"]\ntraffic_classes = bulk_data\n",
+            "mcastd.conf: [profile \"large\"] traffic_classes: bulk_data is not in [vni] "
+            "allowed_traffic_classes\n");
+}
+
 static void too_many_clusters__are_refused(void **state)
 {
     char text[4096] = "";
@@ -847,5 +890,6 @@ UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented),
           FOLDER_TEST(nodes__must_be_a_host_list),
           FOLDER_TEST(fault__is_not_told_again_as_what_is_missing),
           FOLDER_TEST(file__of_another_kind_is_given_up), FOLDER_TEST(no_cluster__is_warned_of),
+          FOLDER_TEST(profiles__are_read), FOLDER_TEST(profiles__that_cannot_be_are_refused),
           FOLDER_TEST(too_many_clusters__are_refused), FOLDER_TEST(sample__is_a_configuration),
           FOLDER_TEST(help__explains_every_key))

@@ -292,9 +292,8 @@ static void table__is_whole(void **state)
         assert_true(keys[i].sentence[strlen(keys[i].sentence) - 1] == '.');
         assert_true((keys[i].initial) != (keys[i].example));
         assert_ptr_equal(config_key_find(keys[i].section, keys[i].name), &keys[i]);
-        bool in_cluster = strcmp(keys[i].section, "cluster") == 0;
         assert_int_equal(
-            config_value_set(&keys[i], in_cluster ? (void *)&config->clusters[0] : config,
+            config_value_set(&keys[i], config_base(config, config_key_place(&keys[i]), 0),
                              keys[i].initial ? keys[i].initial : keys[i].example, false, &err),
             0);
     }

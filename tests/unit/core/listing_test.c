@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/reservation/tokenset.h"
 #include "tests/unit/core/driver.h"
 
 /* What the fabric manager lists, compared with the ledger (F20, B11). */
@@ -124,6 +125,78 @@ static void listing__deletes_what_was_reserved_late(void **state)
     }
 }
 
+/* The same job, as the ledger tells after a start: that it gave its reserve up. */
+static void given_up_before_the_start(struct driver *d)
+{
+    const struct record records[] = {
+        {.kind = RECORD_RESERVATION,
+         .u.reservation = {.number = 1,
+                           .cluster = "elcap",
+                           .job = "a",
+                           .node_count = 128,
+                           .addresses = 23,
+                           .wish = WISH_AUTO,
+                           .state = JOB_ACTIVE,
+                           .hwcoll = HWCOLL_TIMEOUT,
+                           .fm_side = FM_SIDE_NOTHING,
+                           .created_ms = 1}},
+        {.kind = RECORD_EVENT,
+         .u.event = {.seq = 1,
+                     .number = 1,
+                     .cluster = "elcap",
+                     .job = "a",
+                     .state = JOB_ACTIVE,
+                     .kind = EVENT_TIMEOUT,
+                     .proof = PROOF_UNANSWERED}},
+        {.kind = RECORD_COUNTERS, .u.counters = {.last_number = 1, .last_seq = 1}},
+        {.kind = RECORD_FOUNDED},
+    };
+    d->core = core_create(&d->config);
+    for (size_t i = 0; i < sizeof records / sizeof records[0]; i++)
+        assert_int_equal(core_load(d->core, &records[i], NULL), 0);
+    core_start(d->core, d->now);
+    driver_link(d);
+}
+
+/* I11: by its events alone a ledger does not know it: it may be an older copy, and the job may have
+ * been released and have started again since, with what is listed. When it is over it goes (F21).
+ */
+static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void **state)
+{
+    static const char *const names[] = {"elcap-a"};
+    struct driver d;
+    driver_init(&d);
+    given_up_before_the_start(&d);
+    for (int i = 0; i < 4; i++) {
+        driver_tick(&d, d.config.relist_ms);
+        driver_list(&d, names, 1, FM_OK);
+        assert_null(driver_find(&d, EFFECT_CALL));
+        assert_int_equal(strays(&d), 1);
+    }
+    driver_release(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    driver_list(&d, names, 1, FM_OK);
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(strays(&d), 0);
+    driver_end(&d);
+}
+
+/* F21: what comes of it is looked for after the start, too, also where lists are made at need only.
+ */
+static void listing__looks_for_what_was_given_up_before_the_start(void **state)
+{
+    struct driver d;
+    driver_init(&d);
+    d.config.relist_ms = 0;
+    given_up_before_the_start(&d);
+    driver_tick(&d, 8 * d.config.call_timeout_ms);
+    assert_non_null(driver_find(&d, EFFECT_LIST));
+    driver_list(&d, NULL, 0, FM_OK);
+    driver_tick(&d, 3600 * 1000);
+    assert_null(driver_find(&d, EFFECT_LIST)); /* once */
+    driver_end(&d);
+}
+
 /* B11: not while jobs may run that this ledger does not know, be they another cluster's. */
 static void listing__deletes_nothing_late_while_vnis_are_suspect(void **state)
 {
@@ -177,6 +250,8 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
 UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
           cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
           cmocka_unit_test(listing__deletes_what_was_reserved_late),
+          cmocka_unit_test(listing__what_an_older_ledger_may_lack_stays_while_the_job_runs),
+          cmocka_unit_test(listing__looks_for_what_was_given_up_before_the_start),
           cmocka_unit_test(listing__deletes_nothing_late_while_vnis_are_suspect),
           cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
           cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))

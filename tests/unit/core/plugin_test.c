@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/interconnect/interconnect.h"
 #include "core/relay/relay.h"
 #include "tests/unit/core/driver.h"
 
@@ -33,6 +34,11 @@ static void ask(struct driver *d, const char *job, uint32_t limit)
 static void delete (struct driver *d, const char *job)
 {
     DRIVER_ASK(d, CORE_RELEASE, release, .cluster = "elcap", .job = job, .by_plugin = true);
+}
+
+static void looks_at(struct driver *d, uint64_t number)
+{
+    driver_step(d, (struct core_event){.kind = CORE_ALIVE, .u.alive = number});
 }
 
 static void join(struct driver *d, uint16_t vni)
@@ -108,6 +114,46 @@ static void plugin__without_addresses_has_a_token_all_the_same(void **state)
     assert_null(driver_job(d, "7"));
 }
 
+/* Nobody says how many addresses a job gets: neither the site nor Slurm. Nor does a start refuse
+ * such a reservation. */
+static void plugin__without_a_size_has_a_token_all_the_same(void **state)
+{
+    struct driver *d = *state;
+    d->config.addresses_per_job = d->config.min_nodes = 0;
+    driver_configure(d);
+    ask(d, "7", 0);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_job(d, "7")->hwcoll, HWCOLL_INELIGIBLE);
+    assert_string_equal(secret_expose(driver_job(d, "7")->key), KEY);
+    join(d, 40);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    const struct record saved = {.kind = RECORD_RESERVATION,
+                                 .u.reservation = reservation_record(driver_job(d, "7"))};
+    struct core *next = core_create(&d->config);
+    assert_int_equal(core_load(next, &saved, NULL), 0);
+    core_destroy(next);
+}
+
+/* F20: a job that starts again under its id, its DELETE lost, only looks at what it has: lists of
+ * jobs that were made before it started do not end it, those after it do. */
+static void plugin__that_looks_shows_that_its_job_runs(void **state)
+{
+    struct driver *d = *state;
+    ask(d, "7", 16);
+    for (int looked = 1; looked >= 0; looked--) {
+        const int64_t pause_ms = d->config.sync_grace_ms + 1;
+        driver_tick(d, pause_ms);
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
+        driver_tick(d, pause_ms);
+        if (looked)
+            looks_at(d, 1);
+        DRIVER_ASK(d, CORE_SYNC, sync, .cluster = "elcap");
+        assert_int_equal(driver_job(d, "7")->state == JOB_ACTIVE, looked);
+    }
+    looks_at(d, 1); /* of one that is over */
+    looks_at(d, 99);
+}
+
 /* F23: without a link, too. */
 static void plugin__starts_while_the_link_is_down(void **state)
 {
@@ -181,8 +227,30 @@ static void plugin__makes_no_tree_with_the_vni_of_another_job(void **state)
     const uint16_t taken = driver_job(d, "other")->vnis[0];
     join(d, taken);
     assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    join(d, 1); /* the system's */
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
+    join(d, 10);
+    assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
     join(d, (uint16_t)(taken + 1)); /* of the pool, and nobody's */
     driver_call(d, FMCALL_JOIN);
+}
+
+static void note(void *arg, const char *name, const char *value)
+{
+    char *text = arg;
+    (void)value;
+    (void)snprintf(text + strlen(text), 512 - strlen(text), "%s ", name);
+}
+
+/* F16: Slurm tells its tasks numbers of its own, and no CA. */
+static void plugin__environment_has_what_its_tasks_have(void **state)
+{
+    struct driver *d = *state;
+    char names[512] = "";
+    ask(d, "7", 16);
+    environment_each(&d->config, "https://fmn", driver_job(d, "7"), "0", note, names);
+    assert_string_equal(names, "FI_CXI_COLL_JOB_ID FI_CXI_COLL_JOB_STEP_ID "
+                               "FI_CXI_COLL_MCAST_TOKEN FI_CXI_COLL_FABRIC_MGR_URL ");
 }
 
 /* B11: before, this Slurm reserved at the fabric manager itself. What is there stays until Slurm
@@ -221,8 +289,11 @@ static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
 UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_gets_here),
           T(plugin__may_be_refused_more_than_a_job_gets_here),
           T(plugin__without_addresses_has_a_token_all_the_same),
-          T(plugin__starts_while_the_link_is_down), T(plugin__gets_the_same_again),
-          T(plugin__and_hooks_do_not_share_a_job), T(plugin__deletes_what_was_never_there),
+          T(plugin__without_a_size_has_a_token_all_the_same),
+          T(plugin__that_looks_shows_that_its_job_runs), T(plugin__starts_while_the_link_is_down),
+          T(plugin__gets_the_same_again), T(plugin__and_hooks_do_not_share_a_job),
+          T(plugin__deletes_what_was_never_there),
           T(plugin__makes_no_tree_with_the_vni_of_another_job),
+          T(plugin__environment_has_what_its_tasks_have),
           T(plugin__deletes_what_was_found_under_the_name),
           T(plugin__deletes_what_was_found_and_never_asked_for))

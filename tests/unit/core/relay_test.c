@@ -989,6 +989,22 @@ static void trees__are_learned_from_the_list_of_a_cleanup(void **state)
     assert_int_equal(steps_listed(d), 1);
 }
 
+/* I8: what is listed may be of a join whose answer is to come: it counts once. */
+static void trees__that_are_being_made_are_not_learned(void **state)
+{
+    struct driver *d = *state;
+    reserved_job_of(d, 2);
+    restart(d);
+    driver_tick(d, d->config.call_timeout_ms + 1);
+    join_of(d, "/fA", "{\"macs\":[\"1:1:1\"]}");
+    (void)driver_call(d, FMCALL_JOIN);
+    clean(d, "/fB", true);
+    list_done(d, &list_of_five);
+    join_of(d, "0", "{\"macs\":[\"1:1:2\"]}");
+    assert_null(driver_answer(d));
+    (void)driver_call(d, FMCALL_JOIN);
+}
+
 /* Of four places three are other calls', and one more waits, when the list is due. */
 static uint64_t busy(struct driver *d)
 {
@@ -1105,8 +1121,8 @@ UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_require
           T(leave__after_a_start_waits_for_the_trees),
           T(leave__does_not_wait_for_ever_for_the_trees),
           T(trees__are_learned_after_a_start_by_the_first_request),
-          T(trees__are_learned_behind_a_cleanup), T(trees__are_learned_from_the_list_of_a_cleanup),
-          T(view__has_the_trees_and_few_steps),
+          T(trees__that_are_being_made_are_not_learned), T(trees__are_learned_behind_a_cleanup),
+          T(trees__are_learned_from_the_list_of_a_cleanup), T(view__has_the_trees_and_few_steps),
           T(tree__that_libfabric_rejects_goes_however_long_it_takes),
           T(list__that_is_asked_for_goes_before_cleanups),
           T(list__waits_until_a_lost_cleanup_has_settled), T(list__waits_for_releases),

@@ -133,7 +133,7 @@ static void sizing_decide__eligibility(void **state)
         struct error err = {0};
         if (cases[i].min_nodes == 0)
             config.addresses_per_job = 8;
-        assert_int_equal(sizing_decide(&config, cases[i].wish, cases[i].nodes, &addresses, &err),
+        assert_int_equal(sizing_decide(&config, cases[i].wish, cases[i].nodes, 0, &addresses, &err),
                          cases[i].state);
         assert_int_equal(addresses > 0, cases[i].state == HWCOLL_WANTED);
         if (cases[i].state == HWCOLL_INELIGIBLE)

@@ -151,8 +151,113 @@ static void suspect__first_vnis_after_a_start_come_from_far(void **state)
     }
 }
 
+static void start_with_plugin(struct driver *d, bool both)
+{
+    static const char *const names[] = {"elcap-77", "elcap-78"};
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    d->config.clusters[0].plugin = true;
+    d->config.clusters[1].plugin = both;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, names, 2, FM_OK); /* by a ledger that is new */
+    assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
+}
+
+static void sync_of(struct driver *d, const char *cluster, const char *const *active, size_t count)
+{
+    const struct core_event event = {
+        .kind = CORE_SYNC, .u.sync = {.cluster = cluster, .active = active, .count = count}};
+    driver_tick(d, 1000);
+    driver_step(d, event);
+    driver_tick(d, 1000);
+}
+
+/* B9: nobody gets VNIs from here, so none can be given twice. */
+static void suspect__is_nobody_where_slurm_gives_all_vnis(void **state)
+{
+    struct driver *d = *state;
+    start_with_plugin(d, true);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+}
+
+/* B9, I1: what a plugin has made has no VNI of the pool, but tells that there was a ledger before:
+ * the jobs of the cluster with hooks have to be named once, those of the other need not end. */
+static void suspect__ends_by_clusters_with_vnis(void **state)
+{
+    struct driver *d = *state;
+    d->config.cluster_count = 3;
+    strcpy(d->config.clusters[2].name, "tuo"); /* nothing was heard of it yet */
+    start_with_plugin(d, false);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    struct reserve_request q = driver_request("a", 2);
+    q.cluster = "elcap2";
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
+    sync_of(d, "elcap", (const char *const[]){"77", "78"}, 2);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    driver_release(d, "78");
+    sync_of(d, "elcap2", NULL, 0);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    sync_of(d, "tuo", NULL, 0);
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+    assert_non_null(driver_job(d, "77"));
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+}
+
+/* I1: one of them was found, too. */
+static void suspect__lasts_while_others_have_vnis(void **state)
+{
+    struct driver *d = *state;
+    static const char *const names[] = {"elcap-77", "elcap2-5"};
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    d->config.clusters[0].plugin = true;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, names, 2, FM_OK);
+    sync_of(d, "elcap2", (const char *const[]){"5"}, 1);
+    sync_of(d, "elcap2", (const char *const[]){"5"}, 1);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    sync_of(d, "elcap2", NULL, 0); /* it is released by two lists, */
+    driver_tick(d, d->config.sync_grace_ms);
+    sync_of(d, "elcap2", NULL, 0);
+    assert_true(driver_alarm(d, ALARM_OLD_LEDGER));
+    sync_of(d, "elcap2", NULL, 0); /* and one from afterwards ends it */
+    assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
+}
+
+/* I1: after a restart it is not known whose it was: as long as the plugin's jobs are there, all
+ * other clusters are asked, also one that has named no job yet. */
+static void suspect__of_a_plugin_goes_on_after_a_restart(void **state)
+{
+    struct driver *d = *state;
+    struct record records[3] = {{.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}},
+                                {.kind = RECORD_FOUNDED}};
+    d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
+    d->config.cluster_count = 3;
+    strcpy(d->config.clusters[2].name, "tuo");
+    start_with_plugin(d, false);
+    records[2] = (struct record){.kind = RECORD_RESERVATION,
+                                 .u.reservation = reservation_record(driver_job(d, "77"))};
+    struct driver next = *d;
+    next.core = core_create(&next.config);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(core_load(next.core, &records[i], NULL), 0);
+    core_start(next.core, next.now);
+    assert_true(driver_alarm(&next, ALARM_OLD_LEDGER));
+    sync_of(&next, "elcap2", NULL, 0);
+    assert_true(driver_alarm(&next, ALARM_OLD_LEDGER));
+    sync_of(&next, "tuo", NULL, 0);
+    assert_false(driver_alarm(&next, ALARM_OLD_LEDGER));
+    core_destroy(next.core);
+}
+
 UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
           FRESH(suspect__goes_on_after_a_restart),
           cmocka_unit_test(suspect__numbers_go_on_far_behind),
           FRESH(suspect__lasts_while_unknown_jobs_are_named),
-          FRESH(suspect__needs_a_list_from_afterwards), UP(claim__takes_what_was_only_listed))
+          FRESH(suspect__needs_a_list_from_afterwards),
+          FRESH(suspect__is_nobody_where_slurm_gives_all_vnis),
+          FRESH(suspect__ends_by_clusters_with_vnis), FRESH(suspect__lasts_while_others_have_vnis),
+          FRESH(suspect__of_a_plugin_goes_on_after_a_restart),
+          UP(claim__takes_what_was_only_listed))

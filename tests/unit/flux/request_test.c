@@ -58,17 +58,21 @@ static void request__takes_the_most_cores_of_a_node(void **state)
 static void request__understands_wishes(void **state)
 {
     struct request request;
-    assert_int_equal(parse(&request, two_nodes,
-                           "{\"mcast\":{\"vnis\":3,\"hwcoll\":\"required\","
-                           "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
-                           NULL),
-                     0);
+    assert_int_equal(
+        parse(&request, two_nodes,
+              "{\"mcast\":{\"vnis\":3,\"shared\":\"daos:a.b-1\",\"hwcoll\":\"required\","
+              "\"tc\":\"low_latency:bulk_data,best_effort\"},\"mpi\":\"none\"}",
+              NULL),
+        0);
     assert_int_equal(request.wanted.vni_count, 3);
     assert_string_equal(request.wanted.hwcoll, "required");
     assert_string_equal(request.classes[0], "low_latency");
     assert_string_equal(request.classes[1], "bulk_data");
     assert_string_equal(request.classes[2], "best_effort");
     assert_null(request.classes[3]);
+    assert_string_equal(request.wanted.shared_vnis[0], "daos");
+    assert_string_equal(request.wanted.shared_vnis[1], "a.b-1");
+    assert_null(request.wanted.shared_vnis[2]);
     request_release(&request);
 }
 
@@ -109,6 +113,22 @@ static void request__single_node_is_of_one_node_only(void **state)
     }
 }
 
+/* P3: one of digits alone is a number to Flux. */
+static void request__names_a_profile(void **state)
+{
+    struct request request;
+    assert_int_equal(parse(&request, two_nodes, "{\"mcast\":{\"profile\":\"large_2\"}}", NULL), 0);
+    assert_string_equal(request.wanted.profile, "large_2");
+    assert_int_equal(request.wanted.vni_count, -1);
+    request_release(&request);
+    assert_int_equal(parse(&request, two_nodes, "{\"mcast\":{\"profile\":64}}", NULL), 0);
+    assert_string_equal(request.wanted.profile, "64");
+    request_release(&request);
+    assert_int_equal(parse(&request, two_nodes, "{}", NULL), 0);
+    assert_null(request.wanted.profile);
+    request_release(&request);
+}
+
 /* A user's word is understood or refused, with the option's name; never passed by. */
 static void request__refuses_what_it_does_not_understand(void **state)
 {
@@ -124,8 +144,15 @@ static void request__refuses_what_it_does_not_understand(void **state)
         {"{\"mcast\":{\"tc\":\"--uid 0\"}}", "mcast.tc"},
         {"{\"mcast\":{\"tc\":\"a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a,a\"}}", "mcast.tc"},
         {"{\"mcast\":{\"tc\":\"\"}}", "mcast.tc"},
+        {"{\"mcast\":{\"shared\":\"Daos\"}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":\"a:b:c:d\"}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":7}}", "mcast.shared"},
         {"{\"mcast\":{\"single-node\":true}}", "mcast.single-node"},
-        {"{\"mcast\":{\"vni\":1}}", "vnis, hwcoll, tc and single-node"},
+        {"{\"mcast\":{\"profile\":\"Large\"}}", "mcast.profile"},
+        {"{\"mcast\":{\"profile\":\"\"}}", "mcast.profile"},
+        {"{\"mcast\":{\"profile\":[]}}", "mcast.profile"},
+        {"{\"mcast\":{\"profile\":\"a_name_of_33_bytes_012345678901234\"}}", "mcast.profile"},
+        {"{\"mcast\":{\"vni\":1}}", "vnis, shared, hwcoll, tc, single-node and profile"},
         {"{\"mcast\":\"of\"}", "on or off"},
         {"{\"mcast\":2}", "on or off"},
         {"{\"mcast\":[]}", "on or off"},
@@ -218,5 +245,6 @@ UNIT_MAIN(cmocka_unit_test(launch__is_asked_for_unless_the_site_does_not_want_it
           cmocka_unit_test(request__takes_the_most_cores_of_a_node),
           cmocka_unit_test(request__understands_wishes), cmocka_unit_test(request__may_be_off),
           cmocka_unit_test(request__single_node_is_of_one_node_only),
+          cmocka_unit_test(request__names_a_profile),
           cmocka_unit_test(request__refuses_what_it_does_not_understand),
           cmocka_unit_test(request__needs_a_resource_set), cmocka_unit_test(idset__counts))

@@ -13,6 +13,8 @@ struct broker_facts {
     struct core_config config;
     struct core_status core;
     struct core_cluster_status clusters[2];
+    struct plugin_use use; /* of the second, once it is in plugins */
+    const struct plugin_use *plugins[2];
     struct engine_counters counters;
     struct diagnosis_facts facts;
 };
@@ -56,6 +58,7 @@ static void broker_facts_init(struct broker_facts *p)
         .config = &p->config,
         .core = &p->core,
         .clusters = p->clusters,
+        .plugins = p->plugins,
         .counters = &p->counters,
         .certificate_ends_ms = NOW + 90 * DAY,
         .files_open = 30,
@@ -152,6 +155,24 @@ static void diagnosis__of_the_inventory(void **state)
          p.counters.inventory.checked_ms = NOW - DAY; p.counters.inventory.error = "HTTP 403");
     CASE(WARNING, "inventory", "could not be read: HTTP 404", p.counters.inventory = good;
          p.counters.inventory.checked_ms = 0; p.counters.inventory.error = "HTTP 404");
+}
+
+/* B9: whether its Slurm asks, and with which login. */
+static void diagnosis__of_slurms_plugin(void **state)
+{
+    CASE(OK, "plugin", "\"tuo\" asked 20 seconds ago", p.plugins[1] = &p.use;
+         p.use.asked_ms = NOW - 20000; p.clusters[1].synced_ms = 0;
+         p.clusters[1].use.jobs_active = 1);
+    CASE(WARNING, "plugin", "has never asked, and the broker was there for 10 days",
+         p.plugins[1] = &p.use);
+    CASE(OK, "plugin", "has not asked yet", p.plugins[1] = &p.use;
+         p.counters.started_ms = NOW - 60000);
+    CASE(WARNING, "plugin", "has not asked for 6 minutes", p.plugins[1] = &p.use;
+         p.use.asked_ms = NOW - 6 * 60000);
+    CASE(WARNING, "former-login", "has shown its former login 3 times", p.plugins[1] = &p.use;
+         p.use.asked_ms = NOW - 20000; p.use.former_count = 3; p.use.former_ms = NOW - 60000);
+    CASE(WARNING, "former-login", "was not shown since", p.plugins[1] = &p.use;
+         p.use.asked_ms = NOW - 20000; p.use.former_accepted = true);
 }
 
 static void diagnosis__of_login_and_clock(void **state)
@@ -309,6 +330,7 @@ static void diagnosis__of_the_certificate(void **state)
 UNIT_MAIN(cmocka_unit_test(diagnosis__of_who_is_well), cmocka_unit_test(diagnosis__of_the_link),
           cmocka_unit_test(diagnosis__of_the_inventory),
           cmocka_unit_test(diagnosis__of_a_slow_fabric_manager),
+          cmocka_unit_test(diagnosis__of_slurms_plugin),
           cmocka_unit_test(diagnosis__of_login_and_clock),
           cmocka_unit_test(diagnosis__of_name_conflicts), cmocka_unit_test(diagnosis__of_pools),
           cmocka_unit_test(diagnosis__of_nodes),

@@ -316,18 +316,30 @@ static const struct {
     {METHOD_GET, "/v1/fabric", NEED_MANAGER},
     {METHOD_GET, "/v1/nodes", NEED_MANAGER},
     {METHOD_GET, "/v1/nodes/{}", NEED_MANAGER},
+    {METHOD_GET, "/v1/clusters/{}/jobs/{}/traffic", NEED_PEER},
+    {METHOD_GET, "/v1/reservation/traffic", NEED_BEARER},
     {METHOD_GET, "/v1/reservation", NEED_BEARER},
+    {METHOD_GET, "/v1/reservation/trees", NEED_BEARER},
+    {METHOD_GET, "/v1/reservation/options", NEED_BEARER},
+    {METHOD_GET, "/v1/reservation/events", NEED_BEARER},
     {METHOD_DELETE, "/v1/reservation/steps/{}", NEED_BEARER},
     {METHOD_POST, "/v1/reservation/tokens", NEED_BEARER},
     {METHOD_POST, "/v1/tokens/rotate", NEED_ADMIN},
     {METHOD_GET, "/v1/jobs", NEED_PEER},
+    {METHOD_GET, "/v1/vnis", NEED_PEER},
+    {METHOD_PUT, "/v1/vnis/{}", NEED_PEER},
+    {METHOD_GET, "/v1/vnis/{}", NEED_PEER},
+    {METHOD_DELETE, "/v1/vnis/{}", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
+    {METHOD_PUT, "/v1/nodes/{}/inventory", NEED_HOST},
+    {METHOD_GET, "/v1/nodes/{}/inventory", NEED_PEER},
     {METHOD_POST, "/v1/accept-loss", NEED_ADMIN},
     {METHOD_POST, "/v1/clusters/{}/claim", NEED_ADMIN},
     {METHOD_POST, "/v1/step-down", NEED_ADMIN},
-    {METHOD_GET, "/v1/events", NEED_MANAGER},
+    {METHOD_GET, "/v1/events", NEED_PEER},
+    {METHOD_GET, "/v1/options", NEED_PEER},
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_ADMIN},
     {METHOD_GET, "/v1/whoami", NEED_LOOK},
@@ -372,7 +384,8 @@ static void each_change__is_the_managers(void **state)
             assert_true(routes[i].need == NEED_CLUSTER || routes[i].need == NEED_ADMIN ||
                         routes[i].need == NEED_NODE || routes[i].need == NEED_HOST ||
                         routes[i].need == NEED_BEARER || routes[i].need == NEED_PLUGIN ||
-                        routes[i].handle == plugin_token_handle);
+                        routes[i].handle == plugin_token_handle ||
+                        routes[i].handle == share_handle || routes[i].handle == unshare_handle);
 }
 
 /* What who may not act for the cluster is told about a node that it is not either (S5). */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* B8, B9: which cluster's Slurm it is, its login says. */
 
@@ -72,26 +73,94 @@ static void refused(struct site *site, const char *word)
 static void login__tells_the_cluster(void **state)
 {
     struct site *site = *state;
+    bool former = false;
     good(site);
     struct pluginlogins *logins = read_it(site);
     assert_non_null(logins);
-    assert_string_equal(pluginlogins_basic(logins, "Y3hpOjAxMjM0NTY3ODlhYmNkZWY="), "c0");
+    assert_string_equal(pluginlogins_basic(logins, "Y3hpOjAxMjM0NTY3ODlhYmNkZWY=", &former), "c0");
     static const char *const wrong[] = {
         "", "=", "====", "Y3hpOg==", "Y3hpOjAxMjM0NTY3ODlhYmNkZQ==", "Y3hpOjAxMjM0NTY3",
         /* another user, another password */
         "Y3h5OjAxMjM0NTY3ODlhYmNkZWY=", "Y3hpOmZlZGNiYTk4NzY1NDMyMTA="};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        assert_null(pluginlogins_basic(logins, wrong[i]));
+        assert_null(pluginlogins_basic(logins, wrong[i], &former));
     char text[4096];
     memset(text, 'A', sizeof text);
     text[sizeof text - 4] = '\0';
-    assert_null(pluginlogins_basic(logins, text));
+    assert_null(pluginlogins_basic(logins, text, &former));
     const struct secret id = secret_of("slurm"), secret = secret_of("fedcba9876543210");
-    assert_string_equal(pluginlogins_client(logins, id, secret), "c1");
-    assert_null(pluginlogins_client(logins, id, secret_of("0123456789abcdef")));
-    assert_null(pluginlogins_client(logins, secret_of("slurm2"), secret));
-    assert_null(pluginlogins_client(logins, secret_of(NULL), secret_of(NULL)));
+    assert_string_equal(pluginlogins_client(logins, id, secret, &former), "c1");
+    assert_null(pluginlogins_client(logins, id, secret_of("0123456789abcdef"), &former));
+    assert_null(pluginlogins_client(logins, secret_of("slurm2"), secret, &former));
+    assert_null(pluginlogins_client(logins, secret_of(NULL), secret_of(NULL), &former));
+    assert_false(former);
     pluginlogins_destroy(logins);
+}
+
+/* B9: step managers show the login that was there when their job began, until it is over. */
+static void former__login_is_taken_and_counted(void **state)
+{
+    struct site *site = *state;
+    bool former = false;
+    good(site);
+    put(site, 0, "passwd.old", 0600, "0123456789abcdef\n"); /* not changed yet */
+    struct pluginlogins *logins = read_it(site);
+    assert_non_null(logins);
+    assert_string_equal(pluginlogins_basic(logins, "Y3hpOjAxMjM0NTY3ODlhYmNkZWY=", &former), "c0");
+    assert_false(former);
+    pluginlogins_destroy(logins);
+    put(site, 0, "passwd", 0600, "another0123456789\n");
+    put(site, 1, "client-secret.old", 0600, "fedcba9876543210\n");
+    put(site, 1, "client-secret", 0600, "a-new-fedcba9876543210\n");
+    logins = read_it(site);
+    assert_non_null(logins);
+    assert_string_equal(pluginlogins_basic(logins, "Y3hpOjAxMjM0NTY3ODlhYmNkZWY=", &former), "c0");
+    assert_true(former);
+    former = false;
+    assert_string_equal(
+        pluginlogins_client(logins, secret_of("slurm"), secret_of("fedcba9876543210"), &former),
+        "c1");
+    assert_true(former);
+    former = false;
+    assert_string_equal(pluginlogins_client(logins, secret_of("slurm"),
+                                            secret_of("a-new-fedcba9876543210"), &former),
+                        "c1");
+    assert_false(former);
+    pluginlogins_used(logins, "c0", false, 5);
+    pluginlogins_used(logins, "c0", true, 6);
+    pluginlogins_used(logins, "c0", false, 7);
+    const struct plugin_use *use = pluginlogins_use(logins, "c0");
+    assert_true(use->former_accepted && use->former_count == 1);
+    assert_true(use->former_ms == 6 && use->asked_ms == 7);
+    assert_true(pluginlogins_use(logins, "c1")->asked_ms == 0);
+    assert_null(pluginlogins_use(logins, "c2"));
+    struct pluginlogins *next = read_it(site); /* by a reload */
+    assert_non_null(next);
+    pluginlogins_follow(next, logins);
+    use = pluginlogins_use(next, "c0");
+    assert_true(use->asked_ms == 7 && use->former_count == 0);
+    pluginlogins_destroy(next);
+    pluginlogins_destroy(logins);
+}
+
+static void former__login_has_the_same_rules(void **state)
+{
+    struct site *site = *state;
+    good(site);
+    put(site, 1, "passwd", 0600, "another0123456789\n");
+    put(site, 1, "passwd.old", 0600, "0123456789abcdef\n"); /* the other cluster's */
+    refused(site, "same login");
+    put(site, 1, "passwd.old", 0600, "short\n");
+    refused(site, "16 characters at least");
+    put(site, 1, "passwd.old", 0600, "yet-another0123456789\n");
+    char path[CONFIG_PATH_SIZE + 16];
+    (void)snprintf(path, sizeof path, "%s/passwd.old", site->config->clusters[1].plugin_login);
+    assert_int_equal(chmod(path, 0644), 0);
+    refused(site, "passwd.old");
+    assert_int_equal(chmod(path, 0600), 0);
+    (void)snprintf(path, sizeof path, "%s/passwd", site->config->clusters[1].plugin_login);
+    assert_int_equal(unlink(path), 0);
+    refused(site, "without passwd, which follows it");
 }
 
 static void token__lasts_for_its_time_and_is_another_then(void **state)
@@ -139,4 +208,5 @@ static void files__that_are_no_good_are_refused(void **state)
 
 #define T(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
 UNIT_MAIN(T(login__tells_the_cluster), T(token__lasts_for_its_time_and_is_another_then),
+          T(former__login_is_taken_and_counted), T(former__login_has_the_same_rules),
           T(files__that_are_no_good_are_refused))

@@ -249,6 +249,19 @@ class Commands(FabricCase):
             self.assertEqual(self.command("/mock/put", wrong).status, 400)
         self.assertEqual(list(self.fabric.objects.jobs), ["c-1"])
 
+    def test_partitions__come_and_go(self):
+        others = b'{"partitions":{"beta":["2000-2999"],"alpha":["7"]}}'
+        inventory = self.fabric.inventory
+        self.assertEqual(self.command("/mock/partitions", others).document, {"partitions": 2})
+        self.assertEqual([name for _, name in inventory.partition_members(0)],
+                         ["default", "alpha", "beta"])
+        self.assertEqual(inventory.partition("beta")["vniRanges"], ["2000-2999"])
+        for wrong in (b"{}", b'{"partitions":{"default":[]}}', b'{"partitions":{"x":7}}',
+                      b'{"partitions":{"x/y":[]}}'):
+            self.assertEqual(self.command("/mock/partitions", wrong).status, 400)
+        self.assertEqual(self.command("/mock/partitions", b'{"partitions":{}}').status, 200)
+        self.assertIsNone(inventory.partition("beta"))
+
     def test_backup__puts_back_what_was_also_after_a_restart(self):
         path = os.path.join(self.folder, "state")
         self.begin("basic", journal=Journal(path, Objects(100, False)))

@@ -319,12 +319,43 @@ static void statedir__locks_exclude_by_number(void **state)
     assert_true(statedir_try_lock(&dir, 4711));
 }
 
+/* P6: what was counted, at the begin and at the end. */
+static void note__keeps_traffic(void **state)
+{
+    struct error err;
+    struct note note = example(4711, "f17"), back;
+    note.traffic = (struct traffic){
+        .begun = true, .shared = true, .begun_ms = 12345, .count = 2, .nics = {{"cxi0"}, {"cxi1"}}};
+    note.traffic.nics[0].at = (struct counters){{1, 2, 0, 0, INT64_MAX}, 0x13};
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(note_read(&dir, 4711, &back, &err), 0);
+    assert_memory_equal(&back.traffic, &note.traffic, sizeof note.traffic);
+
+    note.traffic = (struct traffic){.begun = true,
+                                    .ended = true,
+                                    .sum = {{1, 2, 3, 4, 5}, 0x1f},
+                                    .unclear = 1,
+                                    .seconds = 60,
+                                    .slowest = "cxi0",
+                                    .congested = "cxi1",
+                                    .slowest_octets = 3,
+                                    .congested_paused = 5};
+    assert_int_equal(note_write(&dir, &note, &err), 0);
+    assert_int_equal(note_read(&dir, 4711, &back, &err), 0);
+    assert_memory_equal(&back.traffic, &note.traffic, sizeof note.traffic);
+    char name[NOTE_SHARED_SIZE];
+    assert_int_equal(statedir_write(&dir, note_shared_name(name, 4711), "", &err), 0);
+    assert_int_equal(note_remove(&dir, 4711, &err), 0);
+    char *text;
+    assert_int_equal(statedir_read(&dir, name, &text, NULL), ERROR_NOT_FOUND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 UNIT_MAIN(TEST(note__comes_back_as_it_was), TEST(note__of_an_earlier_start_is_not_current),
           TEST(note__is_owed_in_order), TEST(notes__are_for_nobody_else_to_read),
           TEST(note__is_due_after_growing_pauses), TEST(note__reports_have_words),
-          TEST(note__what_it_never_wrote_is_refused),
+          TEST(note__keeps_traffic), TEST(note__what_it_never_wrote_is_refused),
           TEST(notes__are_by_number_and_damaged_ones_are_counted),
           TEST(notes__gone_and_old_ones_hold_nothing), TEST(notes__of_no_folder_are_none),
           TEST(notes__other_of_the_owner_is_one_that_has_services),

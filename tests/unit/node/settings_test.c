@@ -31,6 +31,11 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.housekeeping_ms, 300000);
     assert_int_equal(settings.missed_ms, 30 * 60000);
     assert_true(settings.report);
+    assert_true(settings.inventory);
+    assert_int_equal(settings.inventory_ms, 10 * 60000);
+    assert_string_equal(settings.sysfs, "/sys/class/cxi");
+    assert_true(settings.traffic);
+    assert_string_equal(settings.counters[TRAFFIC_TX_PACKETS], "hni_pkts_sent_by_tc_[0-7]");
     assert_true(settings.single_node);
     assert_true(settings.adjust_limits);
     assert_false(settings.housekeeping);
@@ -139,7 +144,7 @@ static void settings__the_sample_is_what_it_says(void **state)
     char *faults = parse(bare, &count);
     assert_string_equal(faults, "");
     assert_int_equal(count, 0);
-    assert_int_equal(keys, 25 + 3 * CXI_RSRC_TYPE_MAX);
+    assert_int_equal(keys, 34 + 3 * CXI_RSRC_TYPE_MAX);
     struct settings read = settings;
     settings_init(&settings);
     assert_memory_equal(&read, &settings, sizeof read);

@@ -33,7 +33,10 @@ static void options__words(void **state)
     takes("vnis=0", OPTIONS_HWCOLL_UNSAID, true);
     takes("vnis=4,hwcoll=required", OPTIONS_HWCOLL_REQUIRED, true);
     takes("tc=best_effort:bulk_data", OPTIONS_HWCOLL_UNSAID, true);
+    takes("shared=daos", OPTIONS_HWCOLL_UNSAID, true);
+    takes("vnis=1,shared=daos:a.b-1:c_d", OPTIONS_HWCOLL_UNSAID, true);
     takes("single-node=off", OPTIONS_HWCOLL_UNSAID, true);
+    takes("profile=large_2,hwcoll=on", OPTIONS_HWCOLL_ON, true);
     takes("res_txqs=64,max_les=65535,def_tles=0", OPTIONS_HWCOLL_UNSAID, true);
 }
 
@@ -51,9 +54,17 @@ static void options__wrong_values(void **state)
     refuses("hwcoll=o", "auto, on, off or required");
     refuses("hwcoll=", "auto, on, off or required");
     refuses("tc=best_effort:", "best_effort, low_latency");
+    refuses("shared=", "names of at most 3 shared VNIs");
+    refuses("shared=a:", "names of at most 3 shared VNIs");
+    refuses("shared=a:b:c:d", "names of at most 3 shared VNIs");
+    refuses("shared=a2345678901234567890123456789012x", "names of at most 3 shared VNIs");
     refuses("tc=best_effor", "best_effort, low_latency");
     refuses("tc=", "best_effort, low_latency");
     refuses("single-node=1", "on or off");
+    refuses("profile=", "the name of a profile");
+    refuses("profile=a-b", "the name of a profile");
+    refuses("profile=a:b", "the name of a profile");
+    refuses("profile=a_name_of_33_bytes_012345678901234", "the name of a profile");
     refuses("res_les=65536", "0 to 65535");
     refuses("res_les=", "0 to 65535");
     refuses("res_les=1a", "0 to 65535");

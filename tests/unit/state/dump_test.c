@@ -41,6 +41,9 @@ static struct record holder(uint64_t number, const char *job)
     "founded\n"                                                                                    \
     "facts 7 1030 1 4ac0-boot 1700000000000 1699999990000\n"
 #define BEHIND_KEYS                                                                                \
+    "partitions beta 3000-3999\n"                                                                  \
+    "shared 2000 daos of 5588 for 1000,1001 in elcap, open\n"                                      \
+    "shared 2001 mochi of 5588 for 1000,1001 in elcap, open\n"                                     \
     "reservation 3 elcap-f3\n"                                                                     \
     "reservation 7 elcap-f7\n"                                                                     \
     "node 3 nid000001 created cxi0:12\n"                                                           \
@@ -48,7 +51,10 @@ static struct record holder(uint64_t number, const char *job)
     "sum 3.1 nid[000002-000128] destroyed\n"                                                       \
     "cleanup 7 1 and below\n"                                                                      \
     "event 3 of 7\n"                                                                               \
-    "event 4 of 9\n"
+    "event 4 of 9\n"                                                                               \
+    "NICs of nid000001 cxi0,1,200000,1,,\n"                                                        \
+    "NICs of nid000002 \n"                                                                         \
+    "traffic 4 of elcap-f2, 2 nodes\n"
 
 static const char everything[] = BEFORE_KEYS BEHIND_KEYS;
 
@@ -62,7 +68,8 @@ static void fill(struct store *store)
                         .boot = "4ac0-boot",
                         .clock_ms = 1700000000000,
                         .holds_from_ms = 1699999990000}},
-           founded(),
+           founded(), shared_vni(2000, "daos"), shared_vni(2001, "mochi"),
+           partitions("beta 3000-3999\n"),
            {.kind = RECORD_NODE,
             .u.node = {.number = 3, .node = "nid000001", .services = "cxi0:12", .state = 1}},
            {.kind = RECORD_NODE,
@@ -70,6 +77,11 @@ static void fill(struct store *store)
            {.kind = RECORD_SUM,
             .u.sum = {.number = 3, .nodes = "nid[000002-000128]", .sum = 1, .state = 2}},
            {.kind = RECORD_CLEANUP, .u.cleanup = {.number = 7, .step = "1", .below = 1}},
+           {.kind = RECORD_NODE_NICS, .u.nics = {"nid000002", "", 7, 0}},
+           {.kind = RECORD_TRAFFIC,
+            .u.traffic = {.seq = 4, .number = 2, .told = 2, .cluster = "elcap", .job = "f2"}},
+           {.kind = RECORD_NODE_NICS,
+            .u.nics = {"nid000001", "cxi0,1,200000,1,,", 1790000000000, 1700000000000}},
            event(1, 3), event(2, 7), event(3, 7), event(4, 9), prune(2), gone(9));
 }
 
@@ -129,7 +141,7 @@ static void dump__comes_back(void **state)
     assert_string_equal(head.mcastd, dump->head.mcastd);
     assert_string_equal(head.from, dump->head.from);
     assert_true(head.live);
-    assert_int_equal(head.records, 12);
+    assert_int_equal(head.records, 15);
     assert_int_equal(
         dump_read(dump->text, dump->size, &dump->sealing, &head, count_token, &tokens, NULL), 0);
     assert_int_equal(tokens, 2);

@@ -355,7 +355,7 @@ static void login__is_made_again_after_rights_changed(void **state)
     assert_int_equal(scene->requests, 2);
 }
 
-enum { OPERATIONS = 23 /* of the first look */ };
+enum { OPERATIONS = 28 /* of the first look */ };
 
 /* The same for the first look of a load, which wants an answer to each operation, and for the pages
  * that follow, which want what is in `page`. */

@@ -130,6 +130,24 @@ static inline struct record event(uint64_t seq, uint64_t number)
                                        .kind = EVENT_RESERVED}};
 }
 
+static inline struct record shared_vni(uint16_t vni, const char *name)
+{
+    return (struct record){.kind = RECORD_SHARED_VNI,
+                           .u.shared_vni = {.created_ms = 1700000000000,
+                                            .expires_ms = 1700000001000,
+                                            .uid = 5588,
+                                            .vni = vni,
+                                            .state = SHARED_OPEN,
+                                            .name = name,
+                                            .users = "1000,1001",
+                                            .clusters = "elcap"}};
+}
+
+static inline struct record partitions(const char *text)
+{
+    return (struct record){.kind = RECORD_PARTITIONS, .u.partitions = text};
+}
+
 static inline struct record prune(uint64_t seq)
 {
     return (struct record){.kind = RECORD_PRUNE, .u.prune = seq};
@@ -214,6 +232,14 @@ static inline int write_line(void *arg, const struct record *record)
                 record->u.facts.next_vni, record->u.facts.suspect, record->u.facts.boot,
                 (intmax_t)record->u.facts.clock_ms, (intmax_t)record->u.facts.holds_from_ms);
         return 0;
+    case RECORD_PARTITIONS:
+        fprintf(out, "partitions %s", record->u.partitions);
+        return 0;
+    case RECORD_SHARED_VNI:
+        fprintf(out, "shared %u %s of %u for %s in %s, %s\n", record->u.shared_vni.vni,
+                record->u.shared_vni.name, record->u.shared_vni.uid, record->u.shared_vni.users,
+                record->u.shared_vni.clusters, shared_state_word(record->u.shared_vni.state));
+        return 0;
     case RECORD_ROOT_KEYS:
         fprintf(out, "root keys %s\n", secret_expose(record->u.root_keys));
         return 0;
@@ -235,6 +261,13 @@ static inline int write_line(void *arg, const struct record *record)
         fprintf(out, "sum %ju.%u %s %s\n", (uintmax_t)record->u.sum.number, record->u.sum.sum,
                 record->u.sum.nodes, node_state_word(record->u.sum.state));
         return 0;
+    case RECORD_TRAFFIC:
+        fprintf(out, "traffic %ju of %s-%s, %u nodes\n", (uintmax_t)record->u.traffic.seq,
+                record->u.traffic.cluster, record->u.traffic.job, record->u.traffic.told);
+        return 0;
+    case RECORD_NODE_NICS:
+        fprintf(out, "NICs of %s %s\n", record->u.nics.node, record->u.nics.nics);
+        return 0;
     case RECORD_CLEANUP:
         fprintf(out, "cleanup %ju %s%s\n", (uintmax_t)record->u.cleanup.number,
                 record->u.cleanup.step, record->u.cleanup.below ? " and below" : "");
@@ -242,6 +275,8 @@ static inline int write_line(void *arg, const struct record *record)
     case RECORD_GONE:
     case RECORD_PRUNE:
     case RECORD_CLEANED:
+    case RECORD_TRAFFIC_GONE:
+    case RECORD_SHARED_GONE:
         break;
     }
     fprintf(out, "unexpected kind %d\n", (int)record->kind);

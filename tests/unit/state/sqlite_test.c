@@ -192,10 +192,10 @@ static void schema__newer_is_refused_and_left_alone(void **state)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
-    execute(fixture, "PRAGMA user_version=11");
+    execute(fixture, "PRAGMA user_version=12");
     assert_refused(fixture, ERROR_VERSION,
-                   "was written by a newer mcastd (schema 11, this one knows 10): install that");
-    execute(fixture, "PRAGMA user_version=10");
+                   "was written by a newer mcastd (schema 12, this one knows 11): install that");
+    execute(fixture, "PRAGMA user_version=11");
     fixture_open(fixture);
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
@@ -343,6 +343,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE facts SET round_number='a'", "facts 1: round_number is out of range"},
         {"UPDATE facts SET next_vni=65537", "facts 1: next_vni is out of range"},
         {"UPDATE facts SET suspect=2", "facts 1: suspect is out of range"},
+        {"UPDATE facts SET shared=2", "facts 1: shared is out of range"},
         {"UPDATE facts SET clock_ms=-1", "facts 1: clock_ms is out of range"},
         {"UPDATE facts SET holds_from_ms='a'", "facts 1: holds_from_ms is out of range"},
         {"UPDATE facts SET boot=printf('%.*c', 41, 'x')", "facts 1: boot is missing or too long"},
@@ -351,7 +352,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
         {"UPDATE reservation SET number=4611686018427387904", "ledger 1: last_number is out"},
         {"UPDATE reservation SET number=-4", "reservation -4: number is out of range"},
         {"UPDATE event SET kind=0", "event 3: kind is out of range"},
-        {"UPDATE event SET kind=20", "kind is out of range"},
+        {"UPDATE event SET kind=27", "kind is out of range"},
         {"UPDATE event SET number=-1", "event 3: number is"},
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
         {"UPDATE event SET cluster=NULL", "cluster is missing"},

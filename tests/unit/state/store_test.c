@@ -14,7 +14,7 @@ static void store__starts_empty(void **state)
     assert_ledger(fixture->store, "counters 0 0\n");
 }
 
-enum { STRINGS = 6 };
+enum { STRINGS = 7 };
 
 struct copy {
     struct record record;
@@ -29,7 +29,8 @@ static int copy_reservation(void *arg, const struct record *record)
     copy->record = *record;
     const struct reservation_record *r = &record->u.reservation;
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
@@ -58,6 +59,7 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_memory_equal(got->vnis, r->vnis, sizeof r->vnis);
     assert_int_equal(got->vni_count, r->vni_count);
     assert_int_equal(got->vni_asked, r->vni_asked);
+    assert_int_equal(got->shared_count, r->shared_count);
     assert_int_equal(got->traffic_classes, r->traffic_classes);
     assert_int_equal(got->wish, r->wish);
     assert_int_equal(got->state, r->state);
@@ -73,7 +75,8 @@ static void assert_comes_back(struct fixture *fixture, const struct reservation_
     assert_int_equal(got->cpus_per_task, r->cpus_per_task);
     assert_int_equal(got->pkey, r->pkey);
     const char *strings[STRINGS] = {
-        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key)};
+        r->cluster, r->job, r->nodes, secret_expose(r->token), r->reason, secret_expose(r->key),
+        r->profile};
     for (int i = 0; i < STRINGS; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
@@ -90,6 +93,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .token = secret_of("a.b-c_d"),
                                   .key = secret_of("0123456789abcdef0123456789abcdef"),
                                   .reason = "it's \"quoted\", \xc3\xa4nd \n more",
+                                  .profile = "large_jobs",
                                   .uid = UINT32_MAX,
                                   .node_count = 11136,
                                   .cores_per_node = 96,
@@ -102,6 +106,7 @@ static void reservation__comes_back_in_every_field(void **state)
                                   .vnis = {1024, 65535, 0, 2},
                                   .vni_count = 4,
                                   .vni_asked = 3,
+                                  .shared_count = 2,
                                   .traffic_classes = 15,
                                   .wish = WISH_REQUIRED,
                                   .state = JOB_RELEASING,
@@ -209,6 +214,32 @@ static void load__gives_reservations_by_number_then_events_by_seq(void **state)
                                   "event 1 of 5\n"
                                   "event 2 of 9\n"
                                   "event 3 of 0\n");
+}
+
+/* B1, B2: before the reservations, which have some of them. */
+static void shared_vnis__come_back_and_go(void **state)
+{
+    struct fixture *fixture = *state;
+    COMMIT(fixture->store, shared_vni(2000, "daos"), shared_vni(0, "mochi"), reservation(1, "f1"),
+           partitions("beta 3000-3999\ngamma 7\n"));
+    COMMIT(fixture->store, shared_vni(65535, "x.y_z-1"), partitions("beta 3000\n"));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 0\n"
+                                  "partitions beta 3000\n"
+                                  "shared 0 mochi of 5588 for 1000,1001 in elcap, open\n"
+                                  "shared 2000 daos of 5588 for 1000,1001 in elcap, open\n"
+                                  "shared 65535 x.y_z-1 of 5588 for 1000,1001 in elcap, open\n"
+                                  "reservation 1 elcap-f1\n");
+    struct record closed = shared_vni(2000, "daos");
+    closed.u.shared_vni.state = SHARED_QUARANTINED;
+    closed.u.shared_vni.users = closed.u.shared_vni.clusters = "";
+    COMMIT(fixture->store, closed, {.kind = RECORD_SHARED_GONE, .u.shared_gone = 0},
+           {.kind = RECORD_SHARED_GONE, .u.shared_gone = 65535}, partitions(""));
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 1 0\n"
+                                  "partitions "
+                                  "shared 2000 daos of 5588 for  in , quarantined\n"
+                                  "reservation 1 elcap-f1\n");
 }
 
 static int end_at_reservation(void *arg, const struct record *record)
@@ -583,6 +614,73 @@ static void store__keeps_sums_of_nodes(void **state)
     free(text);
 }
 
+/* P2: what a node has told of its NICs comes back, by name, also that it has none. */
+static void store__keeps_nics_of_nodes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct record nics = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n2",
+                                     .nics = "cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,",
+                                     .order = 1790000000000,
+                                     .changed_ms = 1700000000000}},
+                  none = {.kind = RECORD_NODE_NICS,
+                          .u.nics = {.node = "n1", .nics = "", .order = 1}};
+    COMMIT(fixture->store, nics, event(1, 0), none);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,1,A1,1.5;cxi1,0,0,0,,\n");
+    nics.u.nics.nics = "cxi0,4608,200000,0,A1,1.5";
+    COMMIT(fixture->store, nics);
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
+}
+
+/* P6: what jobs that are over have counted comes back in every field, until it is dropped. */
+static int take_traffic(void *arg, const struct record *record)
+{
+    struct traffic_record *out = arg;
+    if (record->kind != RECORD_TRAFFIC)
+        return 0;
+    assert_string_equal(record->u.traffic.slowest, "n1/cxi0");
+    assert_null(record->u.traffic.congested);
+    *out = record->u.traffic;
+    return 0;
+}
+
+static void store__keeps_traffic(void **state)
+{
+    struct fixture *fixture = *state;
+    struct traffic_record out = {0}, in = {.seq = 7,
+                                           .number = 3,
+                                           .ended_ms = 1790000000000,
+                                           .amounts = {1, 2, 3, 4, INT64_MAX},
+                                           .slowest_octets = 5,
+                                           .congested_paused = 6,
+                                           .uid = 5588,
+                                           .node_count = 8,
+                                           .told = 9,
+                                           .shared = 10,
+                                           .unclear = 11,
+                                           .seconds = 12,
+                                           .lacking = 16,
+                                           .cluster = "elcap",
+                                           .job = "f3",
+                                           .slowest = "n1/cxi0"};
+    struct traffic_record later = in;
+    later.seq = 8;
+    COMMIT(fixture->store, {.kind = RECORD_TRAFFIC, .u.traffic = in},
+           {.kind = RECORD_TRAFFIC, .u.traffic = later},
+           {.kind = RECORD_TRAFFIC_GONE, .u.traffic_gone = 8});
+    fixture_reopen(fixture);
+    struct error err = {0};
+    assert_int_equal(load_all(fixture->store, take_traffic, &out, &err), 0);
+    out.cluster = in.cluster;
+    out.job = in.job;
+    out.slowest = in.slowest;
+    assert_memory_equal(&out, &in, sizeof in);
+}
+
 static struct record cleanup(enum record_kind kind, uint64_t number, const char *step, bool below)
 {
     return (struct record){
@@ -610,11 +708,12 @@ UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field
           EACH(reservation__keeps_null_apart_from_empty),
           EACH(reservation__keeps_the_longest_node_list), EACH(event__comes_back_in_every_field),
           EACH(load__gives_reservations_by_number_then_events_by_seq),
-          EACH(load__ends_with_what_each_said), EACH(reservation__is_replaced_by_number),
-          EACH(gone__deletes_the_reservation), EACH(batch__is_applied_in_order),
-          EACH(store__keeps_node_reports), EACH(store__keeps_sums_of_nodes),
-          EACH(store__keeps_cleanups), EACH(prune__deletes_events_up_to_and_with_its_seq),
-          EACH(counters__outlive_the_rows),
+          EACH(shared_vnis__come_back_and_go), EACH(load__ends_with_what_each_said),
+          EACH(reservation__is_replaced_by_number), EACH(gone__deletes_the_reservation),
+          EACH(batch__is_applied_in_order), EACH(store__keeps_node_reports),
+          EACH(store__keeps_sums_of_nodes), EACH(store__keeps_cleanups),
+          EACH(store__keeps_nics_of_nodes), EACH(store__keeps_traffic),
+          EACH(prune__deletes_events_up_to_and_with_its_seq), EACH(counters__outlive_the_rows),
           EACH(counters__know_a_number_that_came_and_went_in_one_batch), EACH(founded__stays),
           EACH(batch__copies_what_it_is_given), EACH(batch__counts_its_records),
           EACH(dispatch__without_a_commit_does_nothing), EACH(commit__reports_from_dispatch_only),

@@ -155,8 +155,16 @@ static void ledger_1__is_what_that_version_made(void **state)
     assert_int_equal(number_of(fixture, PLAIN), 2);
 }
 
-/* 10 → 9. */
+/* 11 → 10, but for facts. */
+#define WITHOUT_FABRIC                                                                             \
+    "ALTER TABLE reservation DROP COLUMN profile;"                                                 \
+    "DROP TABLE node_nics; DROP TABLE traffic;"                                                    \
+    "DROP TABLE shared_vni; DROP TABLE partitions;"                                                \
+    "ALTER TABLE reservation DROP COLUMN shared_count;"
+
+/* 11 → 9. */
 #define WITHOUT_HOLDINGS                                                                           \
+    WITHOUT_FABRIC                                                                                 \
     "ALTER TABLE event DROP COLUMN node_count;"                                                    \
     "ALTER TABLE event DROP COLUMN addresses;"                                                     \
     "ALTER TABLE event DROP COLUMN vni0;"                                                          \
@@ -166,7 +174,7 @@ static void ledger_1__is_what_that_version_made(void **state)
     "ALTER TABLE event DROP COLUMN vni_count;"                                                     \
     "ALTER TABLE event DROP COLUMN state;"
 
-/* 10 → 8. */
+/* 11 → 8. */
 #define WITHOUT_INTERCONNECT                                                                       \
     WITHOUT_HOLDINGS                                                                               \
     "ALTER TABLE reservation DROP COLUMN interconnect;"                                            \
@@ -226,6 +234,7 @@ static void ledger_7__keeps_what_nodes_reported(void **state)
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
     execute(db, WITHOUT_INTERCONNECT "ALTER TABLE node DROP COLUMN sums; DROP TABLE node_sum;"
                                      "ALTER TABLE reservation DROP COLUMN launched;"
+                                     "ALTER TABLE facts DROP COLUMN shared;"
                                      "PRAGMA user_version=7");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture_open(fixture);
@@ -265,11 +274,49 @@ static void ledger_8__has_jobs_on_slingshot(void **state)
     COMMIT(fixture->store, job);
     store_close(fixture->store);
     assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
-    execute(db, WITHOUT_INTERCONNECT "PRAGMA user_version=8");
+    execute(db, WITHOUT_INTERCONNECT "ALTER TABLE facts DROP COLUMN shared;"
+                                     "PRAGMA user_version=8");
     assert_int_equal(sqlite3_close(db), SQLITE_OK);
     fixture_open(fixture);
     assert_int_equal(store_load(fixture->store, check_slingshot, &seen, NULL), 0);
     assert_int_equal(seen, 1);
+    assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
+}
+
+static int check_shared(void *arg, const struct record *record)
+{
+    int *seen = arg;
+    if (record->kind == RECORD_RESERVATION) {
+        assert_int_equal(record->u.reservation.shared_count, 0);
+        assert_int_equal(record->u.reservation.vni_count, 1);
+    } else if (record->kind == RECORD_FACTS) {
+        assert_int_equal(record->u.facts.shared, 0);
+        assert_int_equal(record->u.facts.next_vni, 1030);
+    } else {
+        return 0;
+    }
+    ++*seen;
+    return 0;
+}
+
+/* B1, B2: of the version before there was nothing shared, and no partition was known. */
+static void ledger_10__shares_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct record facts = {.kind = RECORD_FACTS,
+                                 .u.facts = {.next_vni = 1030, .boot = "boot"}};
+    sqlite3 *db;
+    int seen = 0;
+    fixture_open(fixture);
+    COMMIT(fixture->store, facts, reservation(1, "f1"));
+    store_close(fixture->store);
+    assert_int_equal(sqlite3_open(fixture->path, &db), SQLITE_OK);
+    execute(db, WITHOUT_FABRIC "ALTER TABLE facts DROP COLUMN shared; PRAGMA user_version=10");
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    fixture_open(fixture);
+    assert_int_equal(store_load(fixture->store, check_shared, &seen, NULL), 0);
+    assert_int_equal(seen, 2);
+    COMMIT(fixture->store, shared_vni(2000, "daos"), partitions("beta 7\n"));
     assert_int_equal(number_of(fixture, "PRAGMA user_version"), SCHEMA_VERSION);
 }
 
@@ -398,6 +445,6 @@ static void upgrade__waits_for_no_reader(void **state)
 
 UNIT_MAIN(ON_FILE(ledger_1__is_what_that_version_made), ON_FILE(ledger_1__is_brought_up),
           ON_FILE(ledger_4__keeps_its_counters), ON_FILE(ledger_7__keeps_what_nodes_reported),
-          ON_FILE(ledger_8__has_jobs_on_slingshot),
+          ON_FILE(ledger_8__has_jobs_on_slingshot), ON_FILE(ledger_10__shares_nothing),
           ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
           ON_FILE(upgrade__on_a_full_disk_waits_for_room), ON_FILE(upgrade__waits_for_no_reader))

@@ -11,29 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Seconds, or a time with its unit: field, up to so many days. 0 in *seconds: it is missing. what:
- * that ends then. */
-static int read_lifetime(const json_t *value, const char *field, const char *what, int days_max,
-                         int64_t *seconds, struct problem *problem)
-{
-    const int64_t max_s = days_max * INT64_C(24) * 60 * 60;
-    *seconds = 0;
-    if (!value)
-        return 0;
-    if (json_is_number(value) && body_number(value, field, 1, max_s, seconds, problem) < 0)
-        return -1;
-    if (json_is_string(value))
-        *seconds = duration_parse(json_string_value(value), DURATION_DAYS | DURATION_BARE_ZERO,
-                                  max_s * 1000) /
-                   1000;
-    if (*seconds > 0)
-        return 0;
-    return problem_set(problem, 422, "invalid", field,
-                       "%s is how long the %s is good for: seconds, or a time with its unit, such "
-                       "as \"1h\"; at least 1 s, at most %d days",
-                       field, what, days_max);
-}
-
 /* ---- what a job is like ---- */
 
 enum { CORES_MAX = 1000000 };
@@ -81,7 +58,7 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
         fields[3].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
-        read_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
+        body_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
                       LAUNCH_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
@@ -136,52 +113,113 @@ static int read_classes(const json_t *list, struct reserve_request *request,
                        "low_latency, bulk_data, dedicated_access");
 }
 
+/* Names of shared VNIs (B1). */
+static int read_shared(const json_t *list, struct reserve_request *request, struct problem *problem)
+{
+    const size_t count = json_array_size(list);
+    if (list && (!json_is_array(list) || count > SHARED_VNIS_PER_JOB_MAX))
+        return problem_set(problem, 422, "invalid", "shared_vnis",
+                           "shared_vnis must be a list of at most %d names of shared VNIs",
+                           SHARED_VNIS_PER_JOB_MAX);
+    for (size_t i = 0; i < count; i++) {
+        const char *name = json_string_value(json_array_get(list, i));
+        if (!name || !shared_name_valid(name))
+            return problem_set(problem, 422, "invalid", "shared_vnis",
+                               "shared_vnis[%zu] must be the name of a shared VNI: 1 to %d of a-z, "
+                               "0-9, '_', '.' and '-'",
+                               i, SHARED_NAME_MAX);
+        request->shared[request->shared_count++] = name;
+    }
+    return 0;
+}
+
+/* A reserve's fields, as they stand there. */
+enum { RESERVE_FIELDS = 14 };
+struct reserve_body {
+    int64_t uid, node_count, cores, vni_count;
+    const char *nodes, *wish, *interconnect, *profile;
+    const json_t *classes, *shared, *launching;
+    struct job_layout layout;
+    struct body_field fields[RESERVE_FIELDS];
+};
+
+static void reserve_body_init(struct reserve_body *b)
+{
+    const struct body_field fields[RESERVE_FIELDS] = {
+        {"uid", .number = &b->uid, .max = UINT32_MAX - 1},
+        {"node_count", .number = &b->node_count, .min = 1, .max = NODELIST_COUNT_MAX},
+        {"cores_per_node", .number = &b->cores, .min = 1, .max = CORES_MAX},
+        {"vni_count", .number = &b->vni_count, .max = VNI_PER_JOB_MAX},
+        {"nodes", .text = &b->nodes},
+        {"hwcoll", .text = &b->wish},
+        {"profile", .text = &b->profile},
+        {"traffic_classes", .value = &b->classes},
+        {"shared_vnis", .value = &b->shared},
+        {"launch", .value = &b->launching},
+        LAYOUT_FIELDS(&b->layout, &b->interconnect)};
+    *b = (struct reserve_body){.uid = -1, .vni_count = -1};
+    memcpy(b->fields, fields, sizeof fields);
+}
+
+/* Types as JSON calls them; of the two that are neither number nor text only a launch is an object.
+ */
+void reserve_fields_write(struct writer *writer, const char *key, uint32_t vnis_max)
+{
+    struct reserve_body b;
+    reserve_body_init(&b);
+    writer_begin_object(writer, key);
+    for (const struct body_field *field = b.fields; field->name; field++) {
+        const bool vnis = field->number == &b.vni_count;
+        writer_begin_object(writer, field->name);
+        writer_string(writer, "type",
+                      field->number                  ? "number"
+                      : field->text                  ? "text"
+                      : field->value == &b.launching ? "object"
+                                                     : "list");
+        if (field->number) {
+            writer_number(writer, "min", (uint64_t)field->min);
+            writer_number(writer, "max", vnis ? vnis_max : (uint64_t)field->max);
+        }
+        writer_end_object(writer);
+    }
+    writer_end_object(writer);
+}
+
 int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *launch, struct problem *problem)
 {
-    int64_t uid = -1, node_count = 0, cores = 0, vni_count = -1;
-    const char *nodes = NULL, *wish = NULL, *interconnect = NULL;
-    const json_t *classes = NULL, *launching = NULL;
-    struct job_layout layout = {0};
-    const struct body_field fields[] = {
-        {"uid", .number = &uid, .max = UINT32_MAX - 1},
-        {"node_count", .number = &node_count, .min = 1, .max = NODELIST_COUNT_MAX},
-        {"cores_per_node", .number = &cores, .min = 1, .max = CORES_MAX},
-        {"vni_count", .number = &vni_count, .max = VNI_PER_JOB_MAX},
-        {"nodes", .text = &nodes},
-        {"hwcoll", .text = &wish},
-        {"traffic_classes", .value = &classes},
-        {"launch", .value = &launching},
-        LAYOUT_FIELDS(&layout, &interconnect),
-        {0}};
-    if (body_read_fields(body, "", fields, problem) < 0 ||
-        read_interconnect(interconnect, &layout, problem) < 0)
+    struct reserve_body b;
+    reserve_body_init(&b);
+    if (body_read_fields(body, "", b.fields, problem) < 0 ||
+        read_interconnect(b.interconnect, &b.layout, problem) < 0)
         return -1;
-    *request = (struct reserve_request){.uid = (uint32_t)uid,
-                                        .nodes = nodes,
-                                        .node_count = (uint32_t)node_count,
-                                        .cores_per_node = (uint32_t)cores,
-                                        .tasks_per_node = (uint32_t)layout.tasks_per_node,
-                                        .cpus_per_task = (uint32_t)layout.cpus_per_task,
-                                        .interconnect = layout.interconnect,
-                                        .vni_count = (int)vni_count};
-    if (wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(wish)))
+    *request = (struct reserve_request){.uid = (uint32_t)b.uid,
+                                        .nodes = b.nodes,
+                                        .profile = b.profile,
+                                        .node_count = (uint32_t)b.node_count,
+                                        .cores_per_node = (uint32_t)b.cores,
+                                        .tasks_per_node = (uint32_t)b.layout.tasks_per_node,
+                                        .cpus_per_task = (uint32_t)b.layout.cpus_per_task,
+                                        .interconnect = b.layout.interconnect,
+                                        .vni_count = (int)b.vni_count};
+    if (b.wish && !(request->wish = (enum hwcoll_wish)hwcoll_wish_from_word(b.wish)))
         return problem_set(problem, 422, "invalid", "hwcoll",
                            "hwcoll must be auto, on, off or required");
-    if (check_nodes(request, problem) < 0 || read_classes(classes, request, problem) < 0)
+    if (check_nodes(request, problem) < 0 || read_classes(b.classes, request, problem) < 0 ||
+        read_shared(b.shared, request, problem) < 0)
         return -1;
     *launch = (struct launch_wish){.wanted = false};
-    if (launching && !json_is_object(launching))
+    if (b.launching && !json_is_object(b.launching))
         return problem_set(problem, 422, "invalid", "launch", "launch must be an object");
-    if (launching && launch_body_parse(launching, "launch", launch, problem) < 0)
+    if (b.launching && launch_body_parse(b.launching, "launch", launch, problem) < 0)
         return -1;
-    if (uid < 0)
+    if (b.uid < 0)
         return problem_set(problem, 422, "missing-field", "uid",
                            "uid is missing: the number of the user whose job it is");
     if (request->node_count == 0)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: the job's node list, or node_count instead");
-    if (launch->wanted && !nodes)
+    if (launch->wanted && !b.nodes)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: a launch document is made for a list of nodes");
     return 0;
@@ -222,7 +260,7 @@ int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limit
         return -1;
     if (limits->steps && steppath_check(limits->steps, &err) < 0)
         return problem_set(problem, 422, "invalid", "steps", "%s", err.text);
-    if (read_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
+    if (body_lifetime(expires, "expires", "token", MINT_DAYS_MAX, &lifetime_s, problem) < 0)
         return -1;
     if (lifetime_s > 0)
         limits->expires = now + lifetime_s;
@@ -347,18 +385,21 @@ static int check_report(const char *state, const struct node_body *body, struct 
 int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem)
 {
     const char *state = NULL;
-    const json_t *services = NULL, *vnis = NULL;
+    const json_t *services = NULL, *vnis = NULL, *traffic = NULL;
     int64_t number = 0, order = 0;
     const struct body_field fields[] = {{"state", .text = &state},
                                         {"number", .number = &number, .min = 1, .max = INT64_MAX},
                                         {"order", .number = &order, .min = 1, .max = INT64_MAX},
                                         {"services", .value = &services},
                                         {"vnis", .value = &vnis},
+                                        {"traffic", .value = &traffic},
                                         {0}};
     *body = (struct node_body){0};
     if (body_read_fields(json, "", fields, problem) < 0 ||
-        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0)
+        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0 ||
+        (traffic && traffic_body_parse(traffic, &body->traffic, problem) < 0))
         return -1;
+    body->has_traffic = traffic;
     body->state = state ? (enum node_state)node_state_from_word(state) : (enum node_state)0;
     body->number = (uint64_t)number;
     body->order = (uint64_t)order;

@@ -3,6 +3,7 @@
 
 #include "broker/http/request/call.h"
 #include "core/core.h"
+#include "core/inventory/nodenics.h"
 #include "tokens/bearer.h"
 
 #include <stddef.h>
@@ -24,6 +25,9 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
 int reserve_body_parse(const json_t *body, struct reserve_request *request,
                        struct launch_wish *wish, struct problem *problem);
 
+/* The fields that it may have, with their types and ranges: an object. vnis_max: of vni_count. */
+void reserve_fields_write(struct writer *writer, const char *key, uint32_t vnis_max);
+
 enum { MINT_DAYS_MAX = 3650 };
 
 /* Of a request for a token (B3), all of it optional:
@@ -31,6 +35,18 @@ enum { MINT_DAYS_MAX = 3650 };
  * belongs to the body. */
 int mint_body_parse(const json_t *body, int64_t now, struct bearer_limits *limits,
                     struct problem *problem);
+
+enum { SHARE_DAYS_MAX = 3650 };
+
+/* Of a shared VNI (B1), all of it optional: {"uid":1000,"users":[1001,1002],"any_user":false,
+ * "clusters":["elcap"],"expires":3600 or "30d"}. */
+struct share_body {
+    int64_t uid;                     /* of the owner to be; -1: not given */
+    int64_t lifetime_s;              /* 0: not given */
+    char users[SHARED_LIST_MAX + 1]; /* as in a shared_vni_record, each once */
+    char clusters[SHARED_LIST_MAX + 1];
+};
+int share_body_parse(const json_t *body, struct share_body *share, struct problem *problem);
 
 enum { NODE_BODY_SERVICES_MAX = 16 };
 
@@ -42,6 +58,8 @@ struct node_body {
     char services[NODE_SERVICES_MAX + 1];
     uint16_t vnis[VNI_PER_JOB_MAX]; /* of the services, as the node knows them */
     unsigned vni_count;             /* 0: not given */
+    bool has_traffic;
+    struct traffic_report traffic; /* its texts belong to the body */
 };
 
 /* Of a node's report (F3):
@@ -49,6 +67,13 @@ struct node_body {
  * A service that is named twice is refused; so are services of a node that says that none is left.
  */
 int node_body_parse(const json_t *json, struct node_body *body, struct problem *problem);
+
+/* The part of it that says what the node has counted for the job (P6), all of it optional:
+ * {"seconds":60,"tx_octets":1,…,"unclear":0,"shared":false,
+ * "slowest":{"device":"cxi0","octets":2},"congested":{"device":"cxi1","paused":3}}. */
+int traffic_body_parse(const json_t *json, struct traffic_report *traffic, struct problem *problem);
+/* "tx_octets", …, by enum traffic_kind. */
+extern const char *const traffic_words[TRAFFIC_KINDS];
 
 /* Of one report for many nodes (F3): {"state":"destroyed","number":4711,"nodes":"elcap[1-4000]"}.
  * Its list belongs to the body, and is one that nodelist_count takes. */
@@ -58,6 +83,16 @@ struct nodes_body {
     const char *nodes;
 };
 int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem);
+
+/* Of what a node tells of its NICs (P2):
+ * {"order":7,"nics":[{"device":"cxi0","address":4608,"speed":200000,"link":"up","serial":"…",
+ * "firmware":"…"}]}; only device, address and link have to be there. nics gets the text of
+ * core/inventory/nodenics.h. */
+struct nics_body {
+    uint64_t order; /* ≥ 1 */
+    char nics[NODENICS_TEXT_SIZE];
+};
+int nics_body_parse(const json_t *json, struct nics_body *body, struct problem *problem);
 
 enum { SYNC_IDS_MAX = 2000000 };
 

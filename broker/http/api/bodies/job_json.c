@@ -99,6 +99,22 @@ static void write_waiting(struct writer *writer, const struct core *core,
     writer_end_object(writer);
 }
 
+/* Of the VNIs, the last ones (B1). Their names are for those who may see all of the job. */
+static void write_shared_names(struct writer *writer, const struct core *core,
+                               const struct reservation *reservation)
+{
+    if (reservation->shared_count == 0)
+        return;
+    writer_begin_array(writer, "shared_vnis");
+    for (unsigned i = reservation_own_vnis(reservation); i < reservation->vni_count; i++) {
+        const struct shared_vni *one = core_shared(core);
+        while (one && one->record.vni != reservation->vnis[i])
+            one = one->next;
+        writer_string(writer, NULL, one ? one->record.name : "");
+    }
+    writer_end_array(writer);
+}
+
 static void write_layout(struct writer *writer, const struct core *core,
                          const struct reservation *reservation)
 {
@@ -133,6 +149,8 @@ static void write_members(struct writer *writer, const struct core *core,
     if (reservation->cores_per_node)
         writer_number(writer, "cores_per_node", reservation->cores_per_node);
     write_layout(writer, core, reservation);
+    if (reservation->profiled)
+        writer_string(writer, "profile", reservation_profile(reservation));
     if (reservation->origin != ORIGIN_JOB)
         writer_string(writer, "origin", reservation_origin_word(reservation->origin));
     /* Those of a reserve that may yet be refused are not shown (F4). */
@@ -141,6 +159,8 @@ static void write_members(struct writer *writer, const struct core *core,
     for (unsigned i = 0; shown && i < reservation->vni_count; i++)
         writer_number(writer, NULL, reservation->vnis[i]);
     writer_end_array(writer);
+    if (shown && parts->env)
+        write_shared_names(writer, core, reservation);
     writer_begin_array(writer, "traffic_classes");
     for (int bit = 1; bit <= 0x80; bit <<= 1)
         if (reservation->traffic_classes & bit)

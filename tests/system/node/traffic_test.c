@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the NICs of a job's nodes count from its prologs to its epilogs comes to the real broker
+ * with the reports that are sent anyway, and from there to people (P6, B10). */
+
+#include "tests/system/node/realbroker.h"
+#include "tests/system/rig/await.h"
+#include "tests/system/rig/folder.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PATH_SIZE = 200 };
+
+#define TWO_NODES "{\"uid\":0,\"nodes\":\"n[1-2]\",\"vni_count\":1}"
+#define ONE_NODE "{\"uid\":0,\"nodes\":\"n1\",\"vni_count\":1}"
+
+/* A counter of a NIC of a node, as the driver shows it. */
+static void set_counter(struct fixture *fixture, const char *node, const char *device,
+                        const char *name, unsigned long long value)
+{
+    char path[PATH_SIZE], text[64];
+    const char *const parts[] = {"sysfs", node, device, "device", "telemetry"};
+    size_t used = (size_t)snprintf(path, sizeof path, "%s", fixture->folder);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        used += (size_t)snprintf(path + used, sizeof path - used, "/%s", parts[i]);
+        (void)mkdir(path, 0755);
+    }
+    snprintf(text, sizeof text, "%llu@1764300000.000000001\n", value);
+    assert_int_equal(folder_write(path, name, 0644, text), 0);
+}
+
+/* All that the configuration below names. */
+static void set_counters(struct fixture *fixture, const char *node, const char *device,
+                         unsigned long long tx, unsigned long long rx, unsigned long long paused)
+{
+    set_counter(fixture, node, device, "hni_sts_tx_ok_octets", tx);
+    set_counter(fixture, node, device, "hni_sts_rx_ok_octets", rx);
+    set_counter(fixture, node, device, "sent_0", tx / 10);
+    set_counter(fixture, node, device, "sent_1", 1);
+    set_counter(fixture, node, device, "paused", paused);
+}
+
+/* Which node the next runs are. */
+static void be(struct fixture *fixture, const char *node)
+{
+    char text[512];
+    snprintf(text, sizeof text,
+             "sysfs = %s/sysfs/%s\ntraffic_tx_packets = sent_[0-1]\ntraffic_rx_packets =\n"
+             "traffic_paused = paused\nmissed_every = 0s\n",
+             fixture->folder, node);
+    fixture_set_config(fixture, text);
+}
+
+static void expect(struct testbed *testbed, const char *job, const char *words)
+{
+    struct plainhttp_reply reply;
+    char path[128];
+    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s/traffic", job);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "GET", path, NULL, &reply), 200);
+    char *text = json_dumps(reply.json, JSON_COMPACT);
+    if (!strstr(text, words))
+        fail_msg("%s is not in %s", words, text);
+    free(text);
+    plainhttp_reply_release(&reply);
+}
+
+static void release(struct testbed *testbed, const char *job)
+{
+    struct plainhttp_reply reply;
+    char path[128];
+    snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", job);
+    assert_int_equal(plainhttp_call(testbed_http(testbed), "DELETE", path, NULL, &reply), 202);
+    plainhttp_reply_release(&reply);
+}
+
+static struct testbed *begin(struct fixture *fixture)
+{
+    struct testbed *testbed = realbroker_start(&(struct testbed_options){.mcastd = MCASTD});
+    fixture_set_cxi(fixture, "nics = 2\n");
+    for (int node = 1; node <= 2; node++)
+        for (int nic = 0; nic < 2; nic++) {
+            char name[16], device[16];
+            snprintf(name, sizeof name, "n%d", node);
+            snprintf(device, sizeof device, "cxi%d", nic);
+            set_counters(fixture, name, device, 1000, 2000, 30);
+        }
+    be(fixture, "n1");
+    return testbed;
+}
+
+static void two_nodes__are_summed(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    (void)realbroker_reserve(testbed, "f17", TWO_NODES, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    set_counters(fixture, "n1", "cxi0", 1500, 2700, 35);
+    set_counters(fixture, "n1", "cxi1", 1100, 2100, 30);
+    EXPECT_RUN(0, "prolog --job f17"); /* once more changes nothing */
+    EXPECT_RUN(0, "epilog --job f17");
+    expect(testbed, "f17", "\"nodes\":1,\"shared\":0,\"unclear\":0,");
+    expect(testbed, "f17",
+           "\"tx_octets\":600,\"rx_octets\":800,\"tx_packets\":60,\"rx_packets\":0,"
+           "\"paused\":5,\"lacking\":[\"rx_packets\"]");
+    be(fixture, "n2");
+    EXPECT_RUN(0, "prolog --job f17 --node n2");
+    set_counters(fixture, "n2", "cxi0", 1010, 2010, 30);
+    set_counters(fixture, "n2", "cxi1", 9000, 2000, 99);
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    EXPECT_RUN(0, "epilog --job f17 --node n2");
+    release(testbed, "f17");
+    expect(testbed, "f17", "\"state\":\"over\"");
+    expect(testbed, "f17", "\"nodes\":2,\"shared\":0,\"unclear\":0,");
+    expect(testbed, "f17", "\"tx_octets\":8610,\"rx_octets\":810,");
+    expect(testbed, "f17",
+           "\"slowest\":{\"node\":\"n2\",\"device\":\"cxi0\",\"octets\":20},"
+           "\"congested\":{\"node\":\"n2\",\"device\":\"cxi1\",\"paused\":69}");
+    testbed_destroy(testbed);
+}
+
+/* A counter that went back is no huge number. */
+static void reset__is_not_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    set_counters(fixture, "n1", "cxi0", 1100, 7, 30);
+    set_counters(fixture, "n1", "cxi1", 1200, 2300, 30);
+    EXPECT_RUN(0, "epilog --job f17");
+    fixture_expect_err(fixture, "what 1 NIC counted is not known (cxi0: a counter was reset");
+    expect(testbed, "f17", "\"nodes\":1,\"shared\":0,\"unclear\":1,");
+    expect(testbed, "f17", "\"tx_octets\":200,\"rx_octets\":300,");
+    testbed_destroy(testbed);
+}
+
+/* Counters are NICs': what another job sends is in them. Whichever begins or ends first. */
+static void shared_node__is_told(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    static const char *const jobs[] = {"f1", "f2", "f3"};
+    char path[PATH_SIZE];
+    for (size_t i = 0; i < 3; i++)
+        (void)realbroker_reserve(testbed, jobs[i], ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f1");
+    EXPECT_RUN(0, "prolog --job f2");
+    EXPECT_RUN(0, "epilog --job f2");
+    EXPECT_RUN(0, "epilog --job f1"); /* alone by now */
+    EXPECT_RUN(0, "prolog --job f3");
+    EXPECT_RUN(0, "epilog --job f3");
+    expect(testbed, "f1", "\"nodes\":1,\"shared\":1,");
+    expect(testbed, "f2", "\"nodes\":1,\"shared\":1,");
+    expect(testbed, "f3", "\"nodes\":1,\"shared\":0,");
+    assert_false(fixture_remembers(fixture));
+    snprintf(path, sizeof path, "%s/spool/1.shared", fixture->folder);
+    assert_int_equal(access(path, F_OK), -1);
+    testbed_destroy(testbed);
+}
+
+/* No further request, and the same report when it comes later. */
+static void report__that_is_late_tells_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    testbed_kill_broker(testbed);
+    set_counters(fixture, "n1", "cxi0", 1001, 2000, 30);
+    EXPECT_RUN(0, "epilog --job f17");
+    set_counters(fixture, "n1", "cxi0", 5000, 2000, 30); /* another's */
+    assert_int_equal(testbed_start_broker(testbed), 0);
+    EXPECT_RUN(0, "tend");
+    expect(testbed, "f17", "\"nodes\":1,");
+    expect(testbed, "f17", "\"tx_octets\":1,\"rx_octets\":0,");
+    testbed_destroy(testbed);
+}
+
+static void node__without_counters_tells_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    char path[PATH_SIZE];
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    be(fixture, "no-such-node");
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "epilog --job f17");
+    expect(testbed, "f17", "\"nodes\":0,");
+    EXPECT_RUN(0, "traffic --over 0ms");
+    fixture_expect_err(fixture, "none of the counters that node.conf names is in");
+    (void)realbroker_reserve(testbed, "f18", ONE_NODE, 201);
+    be(fixture, "n1");
+    fixture_set_config(fixture, "traffic = no\n");
+    EXPECT_RUN(0, "prolog --job f18");
+    snprintf(path, sizeof path, "%s/spool", fixture->folder);
+    assert_false(fixture_edit_spool(fixture, "2", "traffic", NULL));
+    EXPECT_RUN(0, "epilog --job f18");
+    expect(testbed, "f18", "\"nodes\":0,");
+    testbed_destroy(testbed);
+}
+
+static void commands__show_it(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    char command[PATH_SIZE + 64], out[4096] = "";
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    set_counters(fixture, "n1", "cxi0", 1500, 2000, 30);
+    EXPECT_RUN(0, "epilog --job f17");
+    snprintf(command, sizeof command, "%s traffic f17; %s traffic --live f17 2>&1; echo =$?",
+             MCASTCTL, MCASTCTL);
+    FILE *file = popen(command, "re");
+    assert_non_null(file);
+    out[fread(out, 1, sizeof out - 1, file)] = '\0';
+    assert_int_equal(pclose(file), 0);
+    assert_non_null(strstr(out, "500"));
+    assert_non_null(strstr(out, "n1 cxi1, 0 sent and received"));
+    assert_non_null(strstr(out, "without nodes that cannot count it"));
+    assert_non_null(strstr(out, "srun --jobid f17 --overlap --ntasks-per-node 1 mcast-node"));
+    assert_non_null(strstr(out, "=2\n"));
+    EXPECT_RUN(0, "traffic --over 0ms");
+    fixture_expect_out(fixture, "n1               cxi0                    0                0"
+                                "                0                -                0");
+    EXPECT_RUN(0, "traffic --over 0ms --json");
+    fixture_expect_out(fixture, "{\"device\":\"cxi1\",\"tx_octets\":0,\"rx_octets\":0,"
+                                "\"tx_packets\":0,\"paused\":0}");
+    testbed_destroy(testbed);
+}
+
+#define WITH(test) cmocka_unit_test_setup_teardown(test, fixture_create, fixture_destroy)
+UNIT_MAIN(WITH(two_nodes__are_summed), WITH(reset__is_not_told), WITH(shared_node__is_told),
+          WITH(report__that_is_late_tells_it), WITH(node__without_counters_tells_nothing),
+          WITH(commands__show_it))
