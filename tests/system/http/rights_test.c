@@ -424,7 +424,7 @@ static void share__events_are_for_whom_it_concerns(void **state)
     assert_int_equal(site_call(site, "DELETE", "/v1/vnis/other", NULL, NULL), 200);
     assert_int_equal(streamed(site), 4 + 4 + 2);
     site_restart(site, &options);
-    assert_int_equal(streamed(site), 2 + 2 + 1); /* jobs; of elcap; and mine */
+    assert_int_equal(streamed(site), 3 + 2 + 1); /* jobs, one as owner; of elcap; and mine */
 }
 
 static void tcp__proves_nobody(void **state)
