@@ -37,6 +37,13 @@ static size_t insert(struct nic *out, size_t count, const struct nic *nic)
     return count + 1;
 }
 
+/* libcxi's is of 20 bits; a longer one is the port's (fabricmap.h). */
+static uint32_t dfa_told(uint32_t address)
+{
+    assert(NIC_ADDRESS_MAX < UINT32_MAX);
+    return address <= NIC_ADDRESS_MAX ? address << 12 : address & ~UINT32_C(0xfff);
+}
+
 static size_t reported_nics(const void *core, const char *node,
                             struct nic out[static NICS_PER_NODE])
 {
@@ -47,7 +54,7 @@ static size_t reported_nics(const void *core, const char *node,
     assert(core);
     while (count < NICS_PER_NODE && nodenics_next(&at, &told)) {
         const int number = device_number(told.device);
-        const struct nic nic = {.address = told.address,
+        const struct nic nic = {.address = dfa_told(told.address),
                                 .device = (uint8_t)number,
                                 .link = told.up ? FABRIC_UP : FABRIC_DOWN};
         if (number >= 0)

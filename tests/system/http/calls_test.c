@@ -541,7 +541,7 @@ static void nodes__are_shown_as_the_file_has_them(void **state)
     site_refused(site, "GET", "/v1/nodes/n3", NULL, 404, "not-found", NULL);
     /* What the node itself reports counts for more, and the contradiction stays (P2). */
     assert_int_equal(site_call(site, "PUT", "/v1/nodes/n1/inventory",
-                               "{\"order\":1,\"nics\":[{\"device\":\"cxi0\",\"address\":278528,"
+                               "{\"order\":1,\"nics\":[{\"device\":\"cxi0\",\"address\":68,"
                                "\"link\":\"up\"}]}",
                                NULL),
                      200);
