@@ -23,6 +23,7 @@ struct engine {
     struct journal *journal;            /* NULL before engine_start and after the end */
     struct fabric *fabric;              /* as the journal */
     struct inventory_reader *inventory; /* as the journal */
+    struct inventory_reports reports;   /* of the core, for it */
     struct listcommand *lists;          /* NULL once it stops */
     struct engine_listener listener;
     enum broker_role role;
@@ -196,6 +197,24 @@ static bool fabric_busy(void *arg)
     return status.calls_queued_reserve + status.calls_queued_release + status.calls_queued_check +
                status.calls_queued_cleanup + status.calls_in_flight >
            0;
+}
+
+/* B2. */
+static void take_partitions(void *arg, const struct documents_partitions *all)
+{
+    struct partition *told = memory_resized(NULL, all->count + 1, sizeof *told);
+    for (size_t i = 0; i < all->count; i++)
+        told[i] = (struct partition){.name = all->all[i].name, .vnis = &all->all[i].vnis};
+    struct core_event event = {.kind = CORE_PARTITIONS,
+                               .u.partitions = {.all = told, .count = all->count}};
+    engine_step(arg, &event);
+    free(told);
+}
+
+static bool partitions_open(void *arg)
+{
+    const struct engine *engine = arg;
+    return core_partitions_open(engine->core);
 }
 
 static bool inventory_may_send(void *arg)
@@ -411,7 +430,10 @@ static int start_edges(struct engine *engine, struct error *err)
                                           .url = fabric_url,
                                           .busy = fabric_busy,
                                           .may_send = inventory_may_send,
+                                          .partitions = take_partitions,
+                                          .partitions_open = partitions_open,
                                           .arg = engine};
+    engine->reports = inventory_reports_of(engine->core);
     engine->inventory = inventory_create(engine->options.loop, &hooks, engine->options.config);
     engine->open_parts += 2;
     lead(engine);
@@ -532,7 +554,9 @@ struct inventory engine_inventory(const struct engine *engine, struct inventory_
     if (!engine->inventory)
         return (struct inventory){.file = engine->options.config->nicbook};
     inventory_facts(engine->inventory, facts);
-    return inventory_now(engine->inventory);
+    struct inventory inventory = inventory_now(engine->inventory);
+    inventory.nodes = &engine->reports;
+    return inventory;
 }
 
 int64_t engine_now_ms(const struct engine *engine)

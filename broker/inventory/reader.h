@@ -13,7 +13,7 @@ enum {
     TICK_MS = 500,
     PARALLEL = 4,      /* requests at once */
     BATCH = 64,        /* documents that are decoded in one go */
-    PAGE_LINKS = 500,  /* asked for in one page */
+    PAGE_LINKS = 200,  /* asked for in one page */
     PAGES_MAX = 16384, /* of one list */
     READ_BYTES_MAX = 1 << 28,
     READ_MS_MAX = 15 * 60 * 1000,
@@ -48,10 +48,12 @@ struct asked {
 
 enum work { WORK_STAMP, WORK_PAGE, WORK_SINGLES, WORK_MAP, WORK_DROP };
 
-/* What is to be freed. The thread has allocated most of it: where the loop frees that, it gives
- * megabytes back to the kernel, which takes milliseconds (G11). */
+/* What is to be freed. The thread has allocated most of it: where the loop frees a part of that,
+ * the allocator may give megabytes of the thread's back to the kernel, which takes milliseconds
+ * (G11).
+ */
 struct garbage {
-    struct documents documents;
+    struct documents replaced, unused; /* by what was adopted; in a round that was given up */
     struct fabricmap *map;
     char **bare;
     size_t bare_count;

@@ -47,19 +47,15 @@ static void drop_list(struct inventory_reader *reader)
     round->pages = round->links = 0;
     round->plain = false;
     drop_bodies(reader);
-    documents_page_release(&reader->page);
     reader->serial++;
 }
 
 /* What has been adopted is not in round.read any more, and what it replaced is in the garbage. */
 static void round_clear(struct inventory_reader *reader)
 {
-    struct documents *garbage = &reader->garbage.documents;
     drop_list(reader);
-    if (garbage->fabric.switches.all || garbage->fabric.ports.all || garbage->fabric.cables.all)
-        documents_release(&reader->round.read);
-    else
-        *garbage = reader->round.read;
+    documents_release(&reader->garbage.unused);
+    reader->garbage.unused = reader->round.read;
     reader->round = (struct round){0};
     reader->active = false;
 }
@@ -67,6 +63,7 @@ static void round_clear(struct inventory_reader *reader)
 void round_free(struct inventory_reader *reader)
 {
     round_clear(reader);
+    documents_page_release(&reader->page);
     inventory_drop(&reader->garbage);
 }
 
@@ -148,7 +145,6 @@ static void take_stamp(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
     const bool same = documents_same(&reader->page.stamp, &reader->kept[round->kind].stamp);
-    documents_page_release(&reader->page);
     round->stamping = false;
     if (same)
         next_kind(reader);
@@ -157,7 +153,8 @@ static void take_stamp(struct inventory_reader *reader)
 static void adopt_partitions(struct inventory_reader *reader)
 {
     struct documents *to = &reader->documents, *from = &reader->round.read;
-    documents_clear(to, DOCUMENTS_PARTITIONS);
+    documents_clear(&reader->garbage.replaced, DOCUMENTS_PARTITIONS);
+    reader->garbage.replaced.partitions = to->partitions;
     to->partitions = from->partitions;
     from->partitions = (struct documents_partitions){0};
     reader->kept[DOCUMENTS_PARTITIONS] = reader->round.kept[DOCUMENTS_PARTITIONS];
@@ -202,9 +199,7 @@ static void take_page(struct inventory_reader *reader)
         round->bare[round->bare_count++] = page->bare[i];
     }
     page->bare_count = 0;
-    round->next = page->next;
-    page->next = NULL;
-    documents_page_release(page);
+    round->next = memory_text(page->next);
     if (round->links > (size_t)FABRIC_PLACES * FABRIC_PORTS || round->pages > PAGES_MAX)
         give_up(reader, SELDOM, "%s: more links or pages than any fabric has",
                 documents_path(round->kind));
@@ -225,7 +220,7 @@ static void adopt_documents(struct inventory_reader *reader)
 {
     struct round *round = &reader->round;
     struct fabric_read *to = &reader->documents.fabric, *from = &round->read.fabric;
-    struct fabric_read *garbage = &reader->garbage.documents.fabric;
+    struct fabric_read *garbage = &reader->garbage.replaced.fabric;
     for (int kind = DOCUMENTS_SWITCHES; kind < DOCUMENTS_KINDS; kind++)
         if (round->fresh[kind])
             reader->kept[kind] = round->kept[kind];

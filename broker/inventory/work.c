@@ -33,7 +33,8 @@ void inventory_drop(struct garbage *garbage)
     for (size_t i = 0; i < garbage->bare_count; i++)
         free(garbage->bare[i]);
     free(garbage->bare);
-    documents_release(&garbage->documents);
+    documents_release(&garbage->replaced);
+    documents_release(&garbage->unused);
     fabricmap_destroy(garbage->map);
     *garbage = (struct garbage){0};
 }
@@ -45,6 +46,7 @@ static void work(uv_work_t *work)
     const uint64_t begun_ns = thread_cpu_ns();
     const enum documents_kind kind = reader->round.kind;
     struct documents *out = reader->what == WORK_STAMP ? &scratch : &reader->round.read;
+    documents_page_release(&reader->page); /* the one before */
     if (reader->what == WORK_DROP)
         inventory_drop(&reader->garbage);
     if (reader->what == WORK_MAP)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_MAX_LENGTH = 512, NODES_PAGE = 1000 };
+enum { PATH_MAX_LENGTH = 512, NODES_PAGE = 1000, NODES_PAGES_MAX = 10000 };
 
 static int get_json(struct mcast *handle, struct call call, const char *path, char **json,
                     struct mcast_error *error)
@@ -61,8 +61,9 @@ static int show_nodes(const json_t *nodes, mcast_node_fn *each, void *data,
     return 0;
 }
 
-/* Only what this interface's own lists have there is followed, and never the same again. */
-static int next_page(const json_t *page, char path[PATH_MAX_LENGTH], struct mcast_error *error)
+/* Only what this interface's own lists have there is followed, and no circle for ever. */
+static int next_page(const json_t *page, char path[PATH_MAX_LENGTH], int pages,
+                     struct mcast_error *error)
 {
     const char *next = json_string_value(json_object_get(page, "next"));
     if (!next) {
@@ -70,7 +71,7 @@ static int next_page(const json_t *page, char path[PATH_MAX_LENGTH], struct mcas
         return 0;
     }
     if (strncmp(next, "/v1/nodes?", strlen("/v1/nodes?")) != 0 || strlen(next) >= PATH_MAX_LENGTH ||
-        strpbrk(next, " \r\n\t") || strcmp(next, path) == 0)
+        strpbrk(next, " \r\n\t") || strcmp(next, path) == 0 || pages == NODES_PAGES_MAX)
         return field_fault(error, "next", "not the next page of this list");
     memcpy(path, next, strlen(next) + 1);
     return 0;
@@ -83,7 +84,7 @@ int mcast_nodes(struct mcast *handle, const char *cluster, mcast_node_fn *each, 
     int rc = cluster ? names_check_cluster(cluster, error) : 0;
     snprintf(path, sizeof path, "/v1/nodes?%s%s%slimit=%d", cluster ? "cluster=" : "",
              cluster && rc == 0 ? cluster : "", cluster ? "&" : "", NODES_PAGE);
-    while (rc == 0 && path[0] != '\0') {
+    for (int pages = 1; rc == 0 && path[0] != '\0'; pages++) {
         char *text = NULL;
         if ((rc = get_json(handle, (struct call){0}, path, &text, error)) < 0)
             break;
@@ -91,7 +92,7 @@ int mcast_nodes(struct mcast *handle, const char *cluster, mcast_node_fn *each, 
         free(text);
         rc = show_nodes(json_object_get(page, "nodes"), each, data, error);
         if (rc == 0)
-            rc = next_page(page, path, error);
+            rc = next_page(page, path, pages, error);
         json_decref(page);
     }
     return rc;

@@ -21,6 +21,10 @@ struct inventory_reports {
     const char *(*after)(const void *arg, const char *name);
 };
 
+/* Of a core, as long as it is there (inventory/nodenics.h). */
+struct core;
+struct inventory_reports inventory_reports_of(const struct core *core);
+
 struct inventory {
     const struct fabricmap *map;           /* NULL: the fabric manager tells nothing */
     const struct nicbook *file;            /* NULL: there is no file */

@@ -150,7 +150,7 @@ class Control:
                 all(isinstance(text, str) for text in ranges) for name, ranges in others.items())
         if not good:
             raise Problem(400, 'send {"partitions":{"beta":["2000-2999"]}}, without "default"')
-        self.fabric.inventory.others = others
+        self.fabric.inventory.set_others(others, request.now_us)
         return {"partitions": len(others)}
 
     def post_fabric(self, request):

@@ -239,6 +239,11 @@ class Inventory:
             raise Problem(404, "nothing of this name in %s: %.64s" % (collection[0], name))
         return document
 
+    def set_others(self, others, now_us):
+        self.others = others
+        self.versions["/fabric/vni/partitions"] = (
+            self.versions.get("/fabric/vni/partitions", (1, 0))[0] + 1, now_us)
+
     def change(self, path, state, now_us):
         """What the control does: a switch, port or link has another state, or is absent."""
         collection = find_collection(path)

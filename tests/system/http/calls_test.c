@@ -529,7 +529,7 @@ static void nodes__are_shown_as_the_file_has_them(void **state)
     assert_int_equal(answer_number(&answer, "nodes_in_file"), 2);
     answer_release(&answer);
     assert_int_equal(site_call(site, "GET", "/v1/nodes/n1", NULL, &answer), 200);
-    const json_t *nic = json_array_get(json_object_get(answer.json, "nics"), 0);
+    json_t *nic = json_array_get(json_object_get(answer.json, "nics"), 0);
     assert_string_equal(json_string_value(json_object_get(nic, "port")), "g0s1p2");
     assert_string_equal(
         json_string_value(json_array_get(json_object_get(nic, "contradictions"), 0)),
@@ -539,6 +539,19 @@ static void nodes__are_shown_as_the_file_has_them(void **state)
     assert_string_equal(answer_text(&answer, "next"), "/v1/nodes?limit=1&after=n1");
     answer_release(&answer);
     site_refused(site, "GET", "/v1/nodes/n3", NULL, 404, "not-found", NULL);
+    /* What the node itself reports counts for more, and the contradiction stays (P2). */
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/n1/inventory",
+                               "{\"order\":1,\"nics\":[{\"device\":\"cxi0\",\"address\":68,"
+                               "\"link\":\"up\"}]}",
+                               NULL),
+                     200);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/n1", NULL, &answer), 200);
+    nic = json_array_get(json_object_get(answer.json, "nics"), 0);
+    assert_string_equal(json_string_value(json_object_get(nic, "source")), "node");
+    assert_string_equal(json_string_value(json_object_get(nic, "address")), "0x00044");
+    assert_string_equal(json_string_value(json_object_get(nic, "file_address")), "0x00042");
+    assert_string_equal(json_string_value(json_object_get(nic, "state")), "up");
+    answer_release(&answer);
     site_refused(site, "GET", "/v1/nodes?limit=0", NULL, 422, "invalid", "limit");
     site_refused(site, "GET", "/v1/nodes?cluster=elcap&after=x", NULL, 422, "invalid", "after");
     site_refused(site, "GET", "/v1/nodes?cluster=nix", NULL, 404, "no-such-cluster", "cluster");

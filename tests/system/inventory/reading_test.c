@@ -127,6 +127,25 @@ static void change__is_an_event_of_its_kind(void **state)
     scene_await_event(&scene, "fabric-changed", "1 cables gone");
 }
 
+static bool partitions_are_known(void *arg)
+{
+    json_t *status = scene_get(arg, "/v1/status");
+    const json_t *vnis = json_object_get(status, "vnis");
+    const bool known = json_integer_value(json_object_get(vnis, "other_partitions")) == 1000;
+    json_decref(status);
+    return known;
+}
+
+/* VNIs of other partitions reach the pool (B2). */
+static void partitions__reach_the_pool(void **state)
+{
+    (void)state;
+    scene_await(&scene, "switches", 6);
+    scene_tell_fm(&scene, "POST", "/mock/partitions",
+                  "{\"partitions\":{\"beta\":[\"2000-2999\"]}}");
+    assert_true(await(partitions_are_known, &scene, AWAIT_DEADLINE_MS));
+}
+
 static bool node_has_moved(void *arg)
 {
     json_t *node = scene_get(arg, "/v1/nodes/elcap1");
@@ -190,5 +209,6 @@ UNIT_GROUP(NULL, NULL,
            cmocka_unit_test_setup_teardown(job__spans_groups_and_switches, open_scene, close_scene),
            cmocka_unit_test_setup_teardown(change__is_an_event_of_its_kind, open_scene,
                                            close_scene),
+           cmocka_unit_test_setup_teardown(partitions__reach_the_pool, open_scene, close_scene),
            cmocka_unit_test_setup_teardown(reload__reads_the_file_again, open_scene, close_scene),
            cmocka_unit_test_setup_teardown(poll__reads_what_has_changed, open_scene, close_scene))
