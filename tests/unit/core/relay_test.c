@@ -400,11 +400,13 @@ static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
 {
     struct driver *d = *state;
     reserved_job(d);
-    uint64_t call = begin_join(d);
-    join_denied(d, call, 507, "02: none left");
-    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
-    assert_int_equal(driver_answer(d)->status, 507);
-    assert_string_equal(driver_answer(d)->detail, "02: none left");
+    static const char *const words[] = {"02: none left", "00: none left", "99: none left"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        join_denied(d, begin_join(d), 507, words[i]);
+        assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+        assert_int_equal(driver_answer(d)->status, 507);
+        assert_string_equal(driver_answer(d)->detail, words[i]);
+    }
 }
 
 /* Also when nobody asks at that moment. */
