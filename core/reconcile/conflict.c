@@ -10,7 +10,8 @@
 
 void conflict_raise(struct core *core, const char *cluster, const char *job, const char *why)
 {
-    assert(cluster && job);
+    assert(cluster);
+    assert(job);
     assert(why);
     core_cluster(core, cluster)->conflict_ms = core->now_ms;
     alarm_raise(core, ALARM_NAME_CONFLICT, cluster,

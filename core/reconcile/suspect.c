@@ -23,7 +23,8 @@ static bool gives_vnis(const struct core *core)
  * without addresses may run, which nothing at the fabric manager tells of (B9, I1). */
 void suspect_begin(struct core *core, const char *cluster, const char *job, const char *why)
 {
-    assert(cluster && job);
+    assert(cluster);
+    assert(job);
     assert(why);
     if (core_has_plugin(core, cluster) && !gives_vnis(core))
         return;

@@ -134,7 +134,8 @@ static bool answer_from_memory(struct core *core, uint64_t ticket, const struct 
 void core_steps(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_STEPS);
-    assert(event->u.steps.cluster && event->u.steps.job);
+    assert(event->u.steps.cluster);
+    assert(event->u.steps.job);
     struct reservation *r =
         ledger_newest(&core->ledger, event->u.steps.cluster, event->u.steps.job);
     if (!r) {

@@ -43,6 +43,7 @@ static const char *refuse_profile(struct core *core, const struct reserve_reques
     char names[400] = "";
     size_t used = 0;
     const struct profile_config *profile;
+    assert(q->profile);
     for (uint32_t i = 0; (profile = core_profile(core, q->cluster, i)) && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", i > 0 ? ", " : "",
                                  profile->name);
@@ -74,6 +75,8 @@ bool core_options(const struct core *core, const char *cluster, struct core_opti
     const struct core_config *config = &core->config;
     const struct cluster_config *of = core_cluster_config(core, cluster);
     const uint32_t usable = vnipool_usable(&config->vni_pool);
+    assert(usable <= config->vni_pool.count);
+    assert(config->profile_count <= PROFILES_MAX);
     *out = (struct core_options){0};
     if (!of)
         return false;

@@ -158,6 +158,7 @@ static bool refuse_other_side(struct core *core, uint64_t ticket, const struct r
  * before holds nothing against it (F20). */
 static void note_sign_of_life(const struct core *core, struct reservation *r)
 {
+    assert(reservation_valid(r));
     r->unnamed_ms = 0;
     r->alive_ms = core->now_ms;
 }

@@ -46,7 +46,6 @@ static int refuse_foreign(const struct etcd *etcd, const struct wire_kv *kv, str
 
 int etcd_judge(const struct etcd *etcd, const json_t *transaction, struct error *err)
 {
-    assert(etcd->name);
     struct wire_kv kv;
     bool there = false;
     for (size_t i = 0; i < ETCD_LOOKS; i++) {
@@ -228,7 +227,6 @@ static json_t *put_own(const struct etcd *etcd)
 
 static struct gateway_reply post_claim(struct etcd *etcd)
 {
-    assert(etcd->claim);
     assert(etcd->ask.lease > 0);
     char sequence[COMMIT_TEXT_SIZE];
     const bool knows = !etcd->accepts && etcd->seen.commits > 0;
@@ -320,7 +318,6 @@ static struct gateway_reply post_keepalive(struct etcd *etcd)
 static struct gateway_reply post_grant(struct etcd *etcd)
 {
     assert(etcd->ask.question == LEADER_GRANT);
-    assert(etcd->lease_ms > 0);
     struct gateway_reply reply = post_lease(etcd, "/v3/lease/grant", (etcd->lease_ms + 999) / 1000);
     return reply.end == GATEWAY_EXISTS ? post_keepalive(etcd) : reply;
 }

@@ -106,7 +106,8 @@ static void replace(json_t *ledger, const char *id)
 
 char *identity_amended(struct etcd *etcd, const struct wire_kv *ledger, bool accept)
 {
-    assert(ledger && ledger->value);
+    assert(ledger);
+    assert(ledger->value);
     json_t *before = parse(ledger), *after = json_deep_copy(before);
     if (accept) {
         pthread_mutex_lock(&etcd->lock);

@@ -67,7 +67,8 @@ json_t *wire_if_after(const struct key *key, uint64_t version)
 
 json_t *wire_if_value(const struct key *key, const char *value)
 {
-    assert(key && value);
+    assert(key);
+    assert(value);
     return memory_must(json_pack("{s:o,s:s,s:s,s:o}", "key", wire_key(key), "target", "VALUE",
                                  "result", "EQUAL", "value", base64_json(value, strlen(value))));
 }
@@ -89,7 +90,8 @@ char *wire_text(json_t *request)
 
 bool wire_number(const json_t *object, const char *name, uint64_t *out)
 {
-    assert(name && out);
+    assert(name);
+    assert(out);
     const json_t *value = json_object_get(object, name);
     *out = 0;
     return !value ||

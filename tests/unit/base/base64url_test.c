@@ -8,7 +8,7 @@
 enum { SIZE_MAX_TRIED = 300 };
 
 /* RFC 4648, section 10, without padding; and the two letters that differ for URLs. */
-static void format__is_that_of_the_rfc(void **state)
+UNIT(format__is_that_of_the_rfc)
 {
     static const struct {
         const char *bytes, *text;
@@ -27,7 +27,7 @@ static void format__is_that_of_the_rfc(void **state)
     }
 }
 
-static void text__of_any_size_comes_back(void **state)
+UNIT(text__of_any_size_comes_back)
 {
     unsigned char bytes[SIZE_MAX_TRIED], back[SIZE_MAX_TRIED];
     char text[BASE64URL_LENGTH(SIZE_MAX_TRIED) + 1];
@@ -43,7 +43,7 @@ static void text__of_any_size_comes_back(void **state)
 }
 
 /* Every byte in every place of a group: those of the alphabet, and no other. */
-static void text__has_no_other_letters(void **state)
+UNIT(text__has_no_other_letters)
 {
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -64,7 +64,7 @@ static void text__has_no_other_letters(void **state)
 
 /* Of the texts that would decode to the same bytes, one is read: bits left over are zero, and there
  * is no padding, space or line's end. */
-static void text__that_is_not_canonical_is_refused(void **state)
+UNIT(text__that_is_not_canonical_is_refused)
 {
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -80,7 +80,4 @@ static void text__that_is_not_canonical_is_refused(void **state)
         assert_int_equal(base64url_decode(bad[i], strlen(bad[i]), bytes, sizeof bytes), -1);
 }
 
-UNIT_MAIN(cmocka_unit_test(format__is_that_of_the_rfc),
-          cmocka_unit_test(text__of_any_size_comes_back),
-          cmocka_unit_test(text__has_no_other_letters),
-          cmocka_unit_test(text__that_is_not_canonical_is_refused))
+UNIT_RUN(NULL, NULL)

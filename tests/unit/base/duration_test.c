@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-static void duration__has_a_unit_and_a_limit(void **state)
+UNIT(duration__has_a_unit_and_a_limit)
 {
     static const struct {
         const char *text;
@@ -29,7 +29,7 @@ static void duration__has_a_unit_and_a_limit(void **state)
     }
 }
 
-static void duration__has_more_forms_where_they_are_allowed(void **state)
+UNIT(duration__has_more_forms_where_they_are_allowed)
 {
     const int64_t most = 7 * DURATION_DAY_MS;
     assert_int_equal(duration_parse("7d", DURATION_DAYS, most), most);
@@ -42,7 +42,7 @@ static void duration__has_more_forms_where_they_are_allowed(void **state)
     assert_int_equal(duration_parse("2s", DURATION_DAYS | DURATION_BARE_ZERO, 1999), -1);
 }
 
-static void duration__is_written_in_its_largest_unit(void **state)
+UNIT(duration__is_written_in_its_largest_unit)
 {
     static const struct {
         int64_t ms;
@@ -59,6 +59,4 @@ static void duration__is_written_in_its_largest_unit(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(duration__has_a_unit_and_a_limit),
-          cmocka_unit_test(duration__has_more_forms_where_they_are_allowed),
-          cmocka_unit_test(duration__is_written_in_its_largest_unit))
+UNIT_RUN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 
-static void error_set__returns_code_and_cuts_text(void **state)
+UNIT(error_set__returns_code_and_cuts_text)
 {
     struct error err;
     char longer[2 * ERROR_TEXT_SIZE];
@@ -15,7 +15,7 @@ static void error_set__returns_code_and_cuts_text(void **state)
     assert_int_equal(error_set(NULL, ERROR_FULL, "nobody reads this"), ERROR_FULL);
 }
 
-static void error_prefix__keeps_code_and_cause(void **state)
+UNIT(error_prefix__keeps_code_and_cause)
 {
     struct error err;
     error_set(&err, ERROR_INVALID, "7 is too many");
@@ -24,7 +24,7 @@ static void error_prefix__keeps_code_and_cause(void **state)
 }
 
 /* However long both are, the text is full and no longer. */
-static void error_prefix__cuts_what_does_not_fit(void **state)
+UNIT(error_prefix__cuts_what_does_not_fit)
 {
     struct error err;
     char longer[2 * ERROR_TEXT_SIZE];
@@ -40,14 +40,11 @@ static void error_prefix__cuts_what_does_not_fit(void **state)
     assert_int_equal(error_prefix(NULL, "a.conf"), ERROR_INVALID);
 }
 
-static void error_word__knows_every_code(void **state)
+UNIT(error_word__knows_every_code)
 {
 #define KNOWN(name, word, when) assert_string_not_equal(error_word(ERROR_##name), "unknown");
     ERROR_CODES(KNOWN)
     assert_string_equal(error_word(1), "unknown");
 }
 
-UNIT_MAIN(cmocka_unit_test(error_set__returns_code_and_cuts_text),
-          cmocka_unit_test(error_prefix__keeps_code_and_cause),
-          cmocka_unit_test(error_prefix__cuts_what_does_not_fit),
-          cmocka_unit_test(error_word__knows_every_code))
+UNIT_RUN(NULL, NULL)

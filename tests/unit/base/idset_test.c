@@ -3,7 +3,7 @@
 
 #include "base/idset.h"
 
-static void idset_parse__reads_ranges_and_merges(void **state)
+UNIT(idset_parse__reads_ranges_and_merges)
 {
     static const struct {
         const char *text, *same;
@@ -33,7 +33,7 @@ static void idset_parse__reads_ranges_and_merges(void **state)
     }
 }
 
-static void idset_parse__refuses_and_changes_nothing(void **state)
+UNIT(idset_parse__refuses_and_changes_nothing)
 {
     static const char *const bad[] = {"x",           "1-",  "-1",    "2-1",       "65536", "1,,2",
                                       "1,",          ",1",  "1 2",   "1;2",       "0x1",   "1-2-3",
@@ -50,7 +50,7 @@ static void idset_parse__refuses_and_changes_nothing(void **state)
     }
 }
 
-static void idset_next__wraps(void **state)
+UNIT(idset_next__wraps)
 {
     struct idset set;
     idset_init(&set);
@@ -68,7 +68,7 @@ static void idset_next__wraps(void **state)
 }
 
 /* Every id is found, whatever the two levels of bits are asked. */
-static void idset_next__walks_all(void **state)
+UNIT(idset_next__walks_all)
 {
     struct idset set;
     idset_init(&set);
@@ -83,7 +83,7 @@ static void idset_next__walks_all(void **state)
 }
 
 /* Removed again, wherever they lie, as if they had never been there. */
-static void idset_remove__leaves_nothing_behind(void **state)
+UNIT(idset_remove__leaves_nothing_behind)
 {
     struct idset set, empty;
     idset_init(&set);
@@ -100,8 +100,4 @@ static void idset_remove__leaves_nothing_behind(void **state)
     assert_memory_equal(&set, &empty, sizeof set);
 }
 
-UNIT_MAIN(cmocka_unit_test(idset_parse__reads_ranges_and_merges),
-          cmocka_unit_test(idset_parse__refuses_and_changes_nothing),
-          cmocka_unit_test(idset_next__wraps),
-          cmocka_unit_test(idset_remove__leaves_nothing_behind),
-          cmocka_unit_test(idset_next__walks_all))
+UNIT_RUN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include "base/jobid.h"
 
-static void jobid__is_plain_in_the_end(void **state)
+UNIT(jobid__is_plain_in_the_end)
 {
     static const struct {
         const char *given, *plain;
@@ -28,7 +28,7 @@ static void jobid__is_plain_in_the_end(void **state)
     }
 }
 
-static void jobid__is_plain_in_each_part_of_a_path(void **state)
+UNIT(jobid__is_plain_in_each_part_of_a_path)
 {
     char out[12];
     assert_true(jobid_plain("/\xc6\x92"
@@ -38,7 +38,7 @@ static void jobid__is_plain_in_each_part_of_a_path(void **state)
     assert_string_equal(out, "/fA/fB/3");
 }
 
-static void jobid__that_does_not_fit_is_refused(void **state)
+UNIT(jobid__that_does_not_fit_is_refused)
 {
     char out[6];
     assert_false(jobid_plain("f23456", out, sizeof out));
@@ -52,6 +52,4 @@ static void jobid__that_does_not_fit_is_refused(void **state)
     assert_false(jobid_plain("", out, 0));
 }
 
-UNIT_MAIN(cmocka_unit_test(jobid__is_plain_in_the_end),
-          cmocka_unit_test(jobid__is_plain_in_each_part_of_a_path),
-          cmocka_unit_test(jobid__that_does_not_fit_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include "base/names.h"
 
-static void cluster_name__has_no_dash(void **state)
+UNIT(cluster_name__has_no_dash)
 {
     assert_true(cluster_name_valid("el_cap2"));
     assert_false(cluster_name_valid(""));
@@ -15,7 +15,7 @@ static void cluster_name__has_no_dash(void **state)
     assert_false(cluster_name_valid("123456789012345678901234567890123"));
 }
 
-static void job_id__is_bounded_and_plain(void **state)
+UNIT(job_id__is_bounded_and_plain)
 {
     char id[JOB_ID_MAX + 2];
     memset(id, 'a', sizeof id);
@@ -38,7 +38,7 @@ static void job_id__is_bounded_and_plain(void **state)
         assert_false(job_id_valid(bad[i]));
 }
 
-static void step_id__goes_unescaped_into_json(void **state)
+UNIT(step_id__goes_unescaped_into_json)
 {
     assert_true(step_id_valid("0"));
     assert_true(step_id_valid("/fA/fB"));
@@ -49,7 +49,7 @@ static void step_id__goes_unescaped_into_json(void **state)
 }
 
 /* Of the 256 bytes exactly these may stand in each kind of name. */
-static void names__have_no_other_bytes(void **state)
+UNIT(names__have_no_other_bytes)
 {
     static const char cluster[] = "abcdefghijklmnopqrstuvwxyz0123456789_";
     static const char job[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -64,7 +64,7 @@ static void names__have_no_other_bytes(void **state)
 }
 
 /* The longest names that there can be are split as they were put together. */
-static void fm_name__of_the_longest(void **state)
+UNIT(fm_name__of_the_longest)
 {
     char cluster[CLUSTER_NAME_MAX + 1], job[JOB_ID_MAX + 1], name[FM_NAME_MAX + 2];
     char split[CLUSTER_NAME_MAX + 1];
@@ -82,7 +82,7 @@ static void fm_name__of_the_longest(void **state)
     assert_false(fm_name_split(name, split, &rest)); /* one c more */
 }
 
-static void fm_name__splits_at_the_first_dash(void **state)
+UNIT(fm_name__splits_at_the_first_dash)
 {
     char name[FM_NAME_MAX + 1], cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
@@ -93,7 +93,7 @@ static void fm_name__splits_at_the_first_dash(void **state)
     assert_string_equal(job, "f-1");
 }
 
-static void fm_name__of_others_is_not_ours(void **state)
+UNIT(fm_name__of_others_is_not_ours)
 {
     char cluster[CLUSTER_NAME_MAX + 1];
     const char *job;
@@ -104,9 +104,4 @@ static void fm_name__of_others_is_not_ours(void **state)
         assert_false(fm_name_split(bad[i], cluster, &job));
 }
 
-UNIT_MAIN(cmocka_unit_test(cluster_name__has_no_dash),
-          cmocka_unit_test(job_id__is_bounded_and_plain),
-          cmocka_unit_test(step_id__goes_unescaped_into_json),
-          cmocka_unit_test(names__have_no_other_bytes), cmocka_unit_test(fm_name__of_the_longest),
-          cmocka_unit_test(fm_name__splits_at_the_first_dash),
-          cmocka_unit_test(fm_name__of_others_is_not_ours))
+UNIT_RUN(NULL, NULL)

@@ -4,7 +4,7 @@
 #include "base/names.h"
 #include "base/nodelist.h"
 
-static void nodelist_count__counts(void **state)
+UNIT(nodelist_count__counts)
 {
     static const struct {
         const char *text;
@@ -29,7 +29,7 @@ static void nodelist_count__counts(void **state)
     }
 }
 
-static void nodelist_count__refuses(void **state)
+UNIT(nodelist_count__refuses)
 {
     static const struct {
         const char *text, *words;
@@ -61,7 +61,7 @@ static void nodelist_count__refuses(void **state)
     }
 }
 
-static void nodelist_count__many_brackets_do_not_overflow(void **state)
+UNIT(nodelist_count__many_brackets_do_not_overflow)
 {
     char text[20 * 16 + 1] = "";
     for (int i = 0; i < 20; i++)
@@ -72,7 +72,7 @@ static void nodelist_count__many_brackets_do_not_overflow(void **state)
 
 static char longest[NODES_TEXT_MAX + 2];
 
-static void nodelist_count__text_is_bounded(void **state)
+UNIT(nodelist_count__text_is_bounded)
 {
     uint32_t count;
     memset(longest, 'a', NODES_TEXT_MAX + 1);
@@ -82,7 +82,7 @@ static void nodelist_count__text_is_bounded(void **state)
 }
 
 /* Of the 256 bytes exactly these may stand in a name, but for what makes the list. */
-static void nodelist_count__has_no_other_bytes(void **state)
+UNIT(nodelist_count__has_no_other_bytes)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._-,";
@@ -94,7 +94,7 @@ static void nodelist_count__has_no_other_bytes(void **state)
     }
 }
 
-static void nodelist_contains__the_longest_name(void **state)
+UNIT(nodelist_contains__the_longest_name)
 {
     char name[NODELIST_NAME_MAX + 2], list[NODELIST_NAME_MAX + 16];
     memset(name, 'n', sizeof name);
@@ -108,7 +108,7 @@ static void nodelist_contains__the_longest_name(void **state)
     assert_false(nodelist_contains(list, name));
 }
 
-static void nodelist_contains__what_it_would_expand_to(void **state)
+UNIT(nodelist_contains__what_it_would_expand_to)
 {
     static const struct {
         const char *text, *node;
@@ -171,7 +171,7 @@ static void nodelist_contains__what_it_would_expand_to(void **state)
 }
 
 /* A name of many digits can be cut in more ways than there are atoms; none is tried twice. */
-static void nodelist_contains__many_brackets_take_no_time(void **state)
+UNIT(nodelist_contains__many_brackets_take_no_time)
 {
     char text[5 * 200 + 2] = "", node[NODELIST_NAME_MAX + 2];
     memset(node, '1', sizeof node);
@@ -203,7 +203,7 @@ static void note_name(void *arg, const char *name)
     strcat(names->text, name);
 }
 
-static void nodelist_each__names_all_in_order(void **state)
+UNIT(nodelist_each__names_all_in_order)
 {
     static const struct {
         const char *list, *names;
@@ -233,7 +233,7 @@ static void count_name(void *arg, const char *name)
 }
 
 /* As nodelist_contains: no list contains a name that is longer than any node's. */
-static void nodelist_each__leaves_out_what_is_too_long(void **state)
+UNIT(nodelist_each__leaves_out_what_is_too_long)
 {
     char text[5 * 200 + NODELIST_NAME_MAX + 8];
     size_t count = 0;
@@ -252,12 +252,4 @@ static void nodelist_each__leaves_out_what_is_too_long(void **state)
     assert_int_equal(count, 3);
 }
 
-UNIT_MAIN(cmocka_unit_test(nodelist_count__counts), cmocka_unit_test(nodelist_count__refuses),
-          cmocka_unit_test(nodelist_count__many_brackets_do_not_overflow),
-          cmocka_unit_test(nodelist_count__text_is_bounded),
-          cmocka_unit_test(nodelist_count__has_no_other_bytes),
-          cmocka_unit_test(nodelist_contains__the_longest_name),
-          cmocka_unit_test(nodelist_contains__what_it_would_expand_to),
-          cmocka_unit_test(nodelist_contains__many_brackets_take_no_time),
-          cmocka_unit_test(nodelist_each__names_all_in_order),
-          cmocka_unit_test(nodelist_each__leaves_out_what_is_too_long))
+UNIT_RUN(NULL, NULL)

@@ -17,7 +17,7 @@ static void shows(void (*print)(FILE *out, const char *text), const char *text, 
     free(written);
 }
 
-static void text__is_no_request(void **state)
+UNIT(text__is_no_request)
 {
     shows(roff_text, ".TH is no\n.request a.b\n'nor this",
           "\\&.TH is no\n\\&.request a.b\n"
@@ -25,21 +25,20 @@ static void text__is_no_request(void **state)
     shows(roff_text, "", "");
 }
 
-static void text__is_no_escape(void **state)
+UNIT(text__is_no_escape)
 {
     shows(roff_text, "\\n --cores ~/^`'", "\\en \\-\\-cores \\(ti/\\(ha\\(ga\\(aq");
 }
 
-static void text__has_all_letters(void **state)
+UNIT(text__has_all_letters)
 {
     shows(roff_text, "\xc6\x92Lxs\xe2\x80\xa6 \xf0\x9f\x82\xa1",
           "\\[u0192]Lxs\\[u2026] \\[u1F0A1]");
 }
 
-static void example__is_kept_in_its_lines(void **state)
+UNIT(example__is_kept_in_its_lines)
 {
     shows(roff_example, "  a\n.b\n", ".PP\n.EX\n  a\n\\&.b\n.EE\n");
 }
 
-UNIT_MAIN(cmocka_unit_test(text__is_no_request), cmocka_unit_test(text__is_no_escape),
-          cmocka_unit_test(text__has_all_letters), cmocka_unit_test(example__is_kept_in_its_lines))
+UNIT_RUN(NULL, NULL)

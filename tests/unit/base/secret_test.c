@@ -6,7 +6,7 @@
 
 #include "base/secret.h"
 
-static void secret__equal_only_when_the_same(void **state)
+UNIT(secret__equal_only_when_the_same)
 {
     static const struct {
         const char *a, *b;
@@ -26,7 +26,7 @@ static void secret__equal_only_when_the_same(void **state)
         assert_int_equal(secret_equal(secret_of(rows[i].a), secret_of(rows[i].b)), rows[i].equal);
 }
 
-static void secret__none_equals_nothing(void **state)
+UNIT(secret__none_equals_nothing)
 {
     struct secret none = {0};
     assert_true(secret_none(none));
@@ -36,7 +36,7 @@ static void secret__none_equals_nothing(void **state)
     assert_false(secret_equal(secret_of(""), none));
 }
 
-static void secret__copy_is_its_own(void **state)
+UNIT(secret__copy_is_its_own)
 {
     char text[] = "sess-1";
     struct secret copy = secret_copy(secret_of(text));
@@ -63,7 +63,7 @@ void __wrap_explicit_bzero(void *memory, size_t size)
 /* NOLINTEND(readability-identifier-naming) */
 
 /* B8: no copy of a token stays in memory that was given back. */
-static void secret__is_wiped_before_it_is_freed(void **state)
+UNIT(secret__is_wiped_before_it_is_freed)
 {
     struct secret copy = secret_copy(secret_of("sess-1"));
     wiped[0] = '\0';
@@ -74,6 +74,4 @@ static void secret__is_wiped_before_it_is_freed(void **state)
     assert_string_equal(wiped, "");
 }
 
-UNIT_MAIN(cmocka_unit_test(secret__equal_only_when_the_same),
-          cmocka_unit_test(secret__none_equals_nothing), cmocka_unit_test(secret__copy_is_its_own),
-          cmocka_unit_test(secret__is_wiped_before_it_is_freed))
+UNIT_RUN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include "base/steppath.h"
 
-static void step__of_flux_and_slurm_is_one(void **state)
+UNIT(step__of_flux_and_slurm_is_one)
 {
     static const char *const good[] = {"0",        "batch",  "1234.0",        "extern",
                                        "/fA",      "/fA/fB", "/f2Rs8/fLxs/0", "a:b@c+d-e_f.g",
@@ -18,7 +18,7 @@ static void step__of_flux_and_slurm_is_one(void **state)
     }
 }
 
-static void step__that_is_none_is_refused_in_words(void **state)
+UNIT(step__that_is_none_is_refused_in_words)
 {
     static const struct {
         const char *step, *words;
@@ -80,7 +80,7 @@ static void step__that_is_none_is_refused_in_words(void **state)
 }
 
 /* Of the 256 bytes exactly these may stand in a part. */
-static void step__has_no_other_bytes(void **state)
+UNIT(step__has_no_other_bytes)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._:@+-";
@@ -93,7 +93,7 @@ static void step__has_no_other_bytes(void **state)
     }
 }
 
-static void step__has_512_bytes_at_most(void **state)
+UNIT(step__has_512_bytes_at_most)
 {
     char step[STEP_ID_MAX + 2] = "/";
     memset(step + 1, 'a', STEP_ID_MAX - 1);
@@ -107,7 +107,7 @@ static void step__has_512_bytes_at_most(void **state)
     assert_false(steppath_within(step, "/a"));
 }
 
-static void within__whole_parts_count(void **state)
+UNIT(within__whole_parts_count)
 {
     static const struct {
         const char *step, *scope;
@@ -200,7 +200,7 @@ static void write_text(unsigned number, char text[LONGEST + 1])
     text[length] = '\0';
 }
 
-static void within__is_what_splitting_says_for_every_short_text(void **state)
+UNIT(within__is_what_splitting_says_for_every_short_text)
 {
     static char texts[TEXTS][LONGEST + 1];
     unsigned steps = 0, inside = 0;
@@ -226,7 +226,7 @@ static void within__is_what_splitting_says_for_every_short_text(void **state)
 
 /* An order: what lies below what lies below lies below. And a tree: what two scopes share, one of
  * them holds; so of several restrictions only the deepest counts. */
-static void within__is_a_tree(void **state)
+UNIT(within__is_a_tree)
 {
     static const char *const steps[] = {"/a",     "/a/b",   "/a/b/c", "/a/b/c/d", "/a/bb", "/ab",
                                         "/a/c",   "/a/c/b", "a",      "b",        "/b",    "/b/a",
@@ -249,9 +249,4 @@ static void within__is_a_tree(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(step__of_flux_and_slurm_is_one),
-          cmocka_unit_test(step__that_is_none_is_refused_in_words),
-          cmocka_unit_test(step__has_no_other_bytes), cmocka_unit_test(step__has_512_bytes_at_most),
-          cmocka_unit_test(within__whole_parts_count),
-          cmocka_unit_test(within__is_what_splitting_says_for_every_short_text),
-          cmocka_unit_test(within__is_a_tree))
+UNIT_RUN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "base/utf8.h"
 
-static void utf8__is_what_rfc_3629_says(void **state)
+UNIT(utf8__is_what_rfc_3629_says)
 {
     static const struct {
         const char *text;
@@ -39,7 +39,7 @@ static void utf8__is_what_rfc_3629_says(void **state)
 }
 
 /* Exactly so many bytes are there: none behind them is looked at (ASan would say so). */
-static void utf8__stays_within_its_size(void **state)
+UNIT(utf8__stays_within_its_size)
 {
     static const char euro[] = "\xe2\x82\xac";
     for (size_t size = 0; size <= 3; size++) {
@@ -51,5 +51,4 @@ static void utf8__stays_within_its_size(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(utf8__is_what_rfc_3629_says),
-          cmocka_unit_test(utf8__stays_within_its_size))
+UNIT_RUN(NULL, NULL)

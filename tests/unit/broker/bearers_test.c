@@ -39,7 +39,7 @@ static uint64_t find(const struct bearers *bearers, const char *token)
     return bearers_find(bearers, secret_of(token));
 }
 
-static void token__is_found_while_its_reservation_has_it(void **state)
+UNIT(token__is_found_while_its_reservation_has_it)
 {
     struct bearers *bearers = open_table();
     assert_int_equal(find(bearers, "sess-1"), 0);
@@ -66,7 +66,7 @@ static void token__is_found_while_its_reservation_has_it(void **state)
 }
 
 /* For as long as anything of it is left, its end can be told. */
-static void token__of_what_is_released_is_known_until_it_is_gone(void **state)
+UNIT(token__of_what_is_released_is_known_until_it_is_gone)
 {
     struct bearers *bearers = open_table();
     save(bearers, 1, "sess-1");
@@ -81,7 +81,7 @@ static void token__of_what_is_released_is_known_until_it_is_gone(void **state)
 
 /* A fabric manager gives each once; one that does not must not bring two jobs together for longer
  * than both live. */
-static void token__of_two_is_the_newer_ones(void **state)
+UNIT(token__of_two_is_the_newer_ones)
 {
     struct bearers *bearers = open_table();
     save(bearers, 5, "same");
@@ -94,7 +94,7 @@ static void token__of_two_is_the_newer_ones(void **state)
     bearers_destroy(bearers);
 }
 
-static void records__of_other_kinds_are_not_about_tokens(void **state)
+UNIT(records__of_other_kinds_are_not_about_tokens)
 {
     struct bearers *bearers = open_table();
     save(bearers, 1, "sess-1");
@@ -110,7 +110,7 @@ static void records__of_other_kinds_are_not_about_tokens(void **state)
 }
 
 /* Through all its sizes, with tokens that come, change and go. */
-static void table__grows_with_reservations_only(void **state)
+UNIT(table__grows_with_reservations_only)
 {
     enum { MANY = 20000 };
     struct bearers *bearers = open_table();
@@ -132,8 +132,4 @@ static void table__grows_with_reservations_only(void **state)
     bearers_destroy(bearers);
 }
 
-UNIT_MAIN(cmocka_unit_test(token__is_found_while_its_reservation_has_it),
-          cmocka_unit_test(token__of_what_is_released_is_known_until_it_is_gone),
-          cmocka_unit_test(token__of_two_is_the_newer_ones),
-          cmocka_unit_test(records__of_other_kinds_are_not_about_tokens),
-          cmocka_unit_test(table__grows_with_reservations_only))
+UNIT_RUN(NULL, NULL)

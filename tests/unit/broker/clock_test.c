@@ -5,14 +5,14 @@
 
 #include <time.h>
 
-static void clock__follows_the_steady_clock(void **state)
+UNIT(clock__follows_the_steady_clock)
 {
     int64_t offset_ns = clock_offset_ns(), shift_ms = 86400000;
     int64_t now = clock_now_ms(offset_ns), shifted = clock_now_ms(offset_ns + shift_ms * 1000000);
     assert_in_range(shifted - now, shift_ms, shift_ms + 60000);
 }
 
-static void clock__never_runs_back(void **state)
+UNIT(clock__never_runs_back)
 {
     const int64_t offset_ns = clock_offset_ns();
     int64_t last = clock_now_ms(offset_ns);
@@ -23,7 +23,7 @@ static void clock__never_runs_back(void **state)
     }
 }
 
-static void clock__is_unix_time(void **state)
+UNIT(clock__is_unix_time)
 {
     int64_t before = (int64_t)time(NULL);
     int64_t now = clock_now_ms(clock_offset_ns());
@@ -32,5 +32,4 @@ static void clock__is_unix_time(void **state)
     assert_true(now < 4102444800000); /* the year 2100 */
 }
 
-UNIT_MAIN(cmocka_unit_test(clock__follows_the_steady_clock),
-          cmocka_unit_test(clock__never_runs_back), cmocka_unit_test(clock__is_unix_time))
+UNIT_RUN(NULL, NULL)

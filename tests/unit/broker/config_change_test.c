@@ -62,14 +62,16 @@ static const char *found(void)
     return text;
 }
 
-static void defaults__do_not_differ(void **state)
+#define BOTH_TEST(name) UNIT_WITH(name, open_both, close_both)
+
+BOTH_TEST(defaults__do_not_differ)
 {
     assert_string_equal(found(), "");
 }
 
 /* Every row of the table is compared: each, set to something else, is found, and as it is written.
  */
-static void every_key__is_compared(void **state)
+BOTH_TEST(every_key__is_compared)
 {
     static const char *const values[] = {"other",     "/other",   "https://other:1",
                                          "[::1]:1",   "4",        "17",
@@ -109,7 +111,7 @@ static void every_key__is_compared(void **state)
     }
 }
 
-static void profiles__come_and_go(void **state)
+BOTH_TEST(profiles__come_and_go)
 {
     add_profile(before, "old", "on");
     add_profile(before, "kept", "on");
@@ -121,7 +123,7 @@ static void profiles__come_and_go(void **state)
                                  "[profile \"new\"] hwcoll = site -> required\n");
 }
 
-static void words__tell_before_and_after(void **state)
+BOTH_TEST(words__tell_before_and_after)
 {
     set(after, "vni", "pool", "1024-2047,4096");
     set(after, "fm", "timeout", "1500ms");
@@ -134,7 +136,7 @@ static void words__tell_before_and_after(void **state)
 }
 
 /* By their names, not by their places. */
-static void clusters__are_matched_by_name(void **state)
+BOTH_TEST(clusters__are_matched_by_name)
 {
     add_cluster(before, "elcap", "flux");
     add_cluster(before, "tuo", "flux");
@@ -146,7 +148,7 @@ static void clusters__are_matched_by_name(void **state)
                                  "[cluster \"rzadams\"] users = unset -> slurm\n");
 }
 
-static void long_values__are_cut(void **state)
+BOTH_TEST(long_values__are_cut)
 {
     char pool[3000] = "2";
     struct config_changes changes;
@@ -192,7 +194,7 @@ static const char *found_now(void)
     return found();
 }
 
-static void file__that_is_another_one_is_told(void **state)
+UNIT_WITH(file__that_is_another_one_is_told, open_folder, close_folder)
 {
     static const char told[] = "[fm] authdir: the file passwd was read again\n";
     set(before, "fm", "authdir", folder);
@@ -220,7 +222,7 @@ static bool shared_alike(void)
     return alike;
 }
 
-static void brokers__share_what_is_not_of_their_host(void **state)
+BOTH_TEST(brokers__share_what_is_not_of_their_host)
 {
     add_cluster(before, "elcap", "flux");
     add_cluster(after, "elcap", "flux");
@@ -241,11 +243,4 @@ static void brokers__share_what_is_not_of_their_host(void **state)
     assert_false(shared_alike());
 }
 
-#define BOTH_TEST(name) cmocka_unit_test_setup_teardown(name, open_both, close_both)
-
-UNIT_MAIN(BOTH_TEST(defaults__do_not_differ), BOTH_TEST(every_key__is_compared),
-          BOTH_TEST(profiles__come_and_go), BOTH_TEST(words__tell_before_and_after),
-          BOTH_TEST(clusters__are_matched_by_name), BOTH_TEST(long_values__are_cut),
-          BOTH_TEST(brokers__share_what_is_not_of_their_host),
-          cmocka_unit_test_setup_teardown(file__that_is_another_one_is_told, open_folder,
-                                          close_folder))
+UNIT_RUN(NULL, NULL)

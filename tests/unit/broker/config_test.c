@@ -86,8 +86,10 @@ static void refused(const char *text, const char *reports)
     assert_string_equal(heard, reports);
 }
 
+#define FOLDER_TEST(name) UNIT_WITH(name, open_folder, close_folder)
+
 /* The documented defaults. */
-static void defaults__are_as_documented(void **state)
+FOLDER_TEST(defaults__are_as_documented)
 {
     assert_int_equal(load_text(CLUSTER), 0);
     assert_string_equal(heard, "");
@@ -146,7 +148,7 @@ static void defaults__are_as_documented(void **state)
 }
 
 /* S2: jobs do not depend on it, so what is wrong in it is a warning. */
-static void nodefile__is_read_and_its_faults_are_warnings(void **state)
+FOLDER_TEST(nodefile__is_read_and_its_faults_are_warnings)
 {
     char text[512], warning[512];
     (void)state;
@@ -170,7 +172,7 @@ static void nodefile__is_read_and_its_faults_are_warnings(void **state)
     assert_null(config->nicbook);
 }
 
-static void file__sets_every_kind_of_value(void **state)
+FOLDER_TEST(file__sets_every_kind_of_value)
 {
     write_text("ca.pem", "");
     char text[1024];
@@ -222,7 +224,7 @@ static void file__sets_every_kind_of_value(void **state)
     assert_string_equal(config->clusters[1].users[0], "1000");
 }
 
-static void faults__are_all_told(void **state)
+FOLDER_TEST(faults__are_all_told)
 {
     refused("socket = /x\n"
             "[broker]\n"
@@ -266,7 +268,7 @@ static void faults__are_all_told(void **state)
             "give its numeric uid\n");
 }
 
-static void later_keys__are_refused_not_ignored(void **state)
+FOLDER_TEST(later_keys__are_refused_not_ignored)
 {
     (void)load_text(CLUSTER "epilog_command = /bin/true\n"
                             "[broker]\nurl = https://mgmt1:7470\n[state]\nstore = postgres\n");
@@ -276,7 +278,7 @@ static void later_keys__are_refused_not_ignored(void **state)
         strstr(heard, "mcastd.conf:7: store = postgres: allowed is sqlite, memory or etcd"));
 }
 
-static void lines__are_bounded_and_text(void **state)
+FOLDER_TEST(lines__are_bounded_and_text)
 {
     char text[1024] = CLUSTER "[vni]\npool = 1024-2047";
     memset(text + strlen(text), ' ', 300);
@@ -290,14 +292,14 @@ static void lines__are_bounded_and_text(void **state)
     assert_string_equal(heard, "mcastd.conf:7: a NUL byte: this is no text file\n");
 }
 
-static void reports__never_hold_control_characters(void **state)
+FOLDER_TEST(reports__never_hold_control_characters)
 {
     refused(CLUSTER "[vni]\nhold = 1\x1b[2J\n",
             "mcastd.conf:4: hold = 1?[2J: allowed is reports, or a duration of 0 to 7d, with one "
             "of the units ms, s, m, h, d\n");
 }
 
-static void drop_ins__override_in_alphabetical_order(void **state)
+FOLDER_TEST(drop_ins__override_in_alphabetical_order)
 {
     assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
     write_text("conf.d/20-b.conf", "[vni]\nper_job = 3\n[cluster \"tuo\"]\nusers = 7\n");
@@ -315,14 +317,14 @@ static void drop_ins__override_in_alphabetical_order(void **state)
     assert_int_equal(config->core.clusters[0].budget, 5);
 }
 
-static void drop_ins__faults_name_their_file(void **state)
+FOLDER_TEST(drop_ins__faults_name_their_file)
 {
     assert_int_equal(mkdir(path_of("conf.d"), 0700), 0);
     write_text("conf.d/10-a.conf", "\n[vni]\nper_job = 9\n");
     refused(CLUSTER, "conf.d/10-a.conf:3: per_job = 9: allowed is a number of 0 to 4\n");
 }
 
-static void missing_file__tells_how_to_make_one(void **state)
+FOLDER_TEST(missing_file__tells_how_to_make_one)
 {
     assert_int_equal(load(), ERROR_INVALID);
     assert_memory_equal(heard,
@@ -332,7 +334,7 @@ static void missing_file__tells_how_to_make_one(void **state)
 }
 
 /* F15: what is impossible is told when the configuration is read, not when a job starts. */
-static void sizing__must_be_possible(void **state)
+FOLDER_TEST(sizing__must_be_possible)
 {
     assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"
                                        "[hwcoll]\nmin_nodes = 64\n"),
@@ -341,7 +343,7 @@ static void sizing__must_be_possible(void **state)
     assert_non_null(strstr(heard, "system_nodes"));
 }
 
-static void files_named__must_exist(void **state)
+FOLDER_TEST(files_named__must_exist)
 {
     refused(CLUSTER "[fm]\nca = /nonexistent/ca\n[hwcoll]\njob_ca = /nonexistent/job-ca\n"
                     "[broker]\nsocket_group = no_such_group_here\nadmins = no_such_user_here\n",
@@ -354,7 +356,7 @@ static void files_named__must_exist(void **state)
 }
 
 /* B7 */
-static void etcd__needs_endpoints_and_a_url_for_clients(void **state)
+FOLDER_TEST(etcd__needs_endpoints_and_a_url_for_clients)
 {
     refused(CLUSTER "[state]\nstore = etcd\nuser = mcastd\nprefix = /a/\n",
             "mcastd.conf:5: user is set but password_file is not: both are needed\n"
@@ -384,7 +386,7 @@ static void etcd__needs_endpoints_and_a_url_for_clients(void **state)
 }
 
 /* B7 */
-static void advertise__must_lead_to_this_broker(void **state)
+FOLDER_TEST(advertise__must_lead_to_this_broker)
 {
     static const struct {
         const char *url, *report;
@@ -420,7 +422,7 @@ static void advertise__must_lead_to_this_broker(void **state)
 
 #define SIZED "[hwcoll]\naddresses_per_job = 8\n"
 
-static void job_ca__follows_the_url(void **state)
+FOLDER_TEST(job_ca__follows_the_url)
 {
     static const struct {
         const char *text, *job_ca;
@@ -444,7 +446,7 @@ static void job_ca__follows_the_url(void **state)
 }
 
 /* B8: every user whom the kernel cannot name has this uid. */
-static void users__that_stand_for_unknown_ones_are_refused(void **state)
+FOLDER_TEST(users__that_stand_for_unknown_ones_are_refused)
 {
     static const char *const users[] = {"nobody", "65534"};
     static const char *const forms[] = {
@@ -464,7 +466,7 @@ static void users__that_stand_for_unknown_ones_are_refused(void **state)
 }
 
 /* B8: -1, and numbers that would be cut to another user's. */
-static void ids__that_none_can_have_are_refused(void **state)
+FOLDER_TEST(ids__that_none_can_have_are_refused)
 {
     static const char *const numbers[] = {"4294967295", "4294967296", "18446744073709551616"};
     static const char *const keys[] = {"admins", "metrics_users", "socket_group"};
@@ -489,7 +491,7 @@ static void ids__that_none_can_have_are_refused(void **state)
 }
 
 /* F16: what jobs are told carries their tokens. */
-static void way_of_jobs__that_others_can_read(void **state)
+FOLDER_TEST(way_of_jobs__that_others_can_read)
 {
     static const struct {
         const char *text, *words;
@@ -520,7 +522,7 @@ static void way_of_jobs__that_others_can_read(void **state)
     }
 }
 
-static void urls__are_several_of_one_fabric(void **state)
+FOLDER_TEST(urls__are_several_of_one_fabric)
 {
     assert_int_equal(load_text(CLUSTER SIZED "[fm]\nurl = https://fmn1:8000 https://fmn2:8000/\n"
                                              "  https://fmn3:8000\nauth = none\n"),
@@ -535,7 +537,7 @@ static void urls__are_several_of_one_fabric(void **state)
 }
 
 /* Slurm's folders, as sites have them (fabric-manager.md, "Login"). */
-static void authdir__follows_auth(void **state)
+FOLDER_TEST(authdir__follows_auth)
 {
     (void)load_text(CLUSTER SIZED "[fm]\nurl = http://localhost:1\nauth = oauth\n");
     assert_string_equal(config->fm_authdir, "/etc/wlm-client-auth");
@@ -552,7 +554,7 @@ static int load_as(uid_t user)
 }
 
 /* B8: each file and the folder by itself, also where there are other faults. */
-static void files__that_others_can_change_are_no_configuration(void **state)
+FOLDER_TEST(files__that_others_can_change_are_no_configuration)
 {
     write_text("mcastd.conf", CLUSTER);
     assert_int_equal(load_as(geteuid()), 0);
@@ -574,7 +576,7 @@ static void files__that_others_can_change_are_no_configuration(void **state)
     assert_int_equal(load_as(geteuid()), 0);
 }
 
-static void tcp__beyond_this_host_needs_tls(void **state)
+FOLDER_TEST(tcp__beyond_this_host_needs_tls)
 {
     refused(CLUSTER "[broker]\nlisten = 0.0.0.0:7470\n",
             "mcastd.conf:4: unencrypted connections are allowed on loopback only: set tls_cert and "
@@ -590,13 +592,13 @@ static void tcp__beyond_this_host_needs_tls(void **state)
 }
 
 /* F14: without a minimum size a job may ask, but then the site has to say for how many. */
-static void sizing__that_serves_no_job_is_warned_of(void **state)
+FOLDER_TEST(sizing__that_serves_no_job_is_warned_of)
 {
     assert_int_equal(load_text(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n"), 0);
     assert_non_null(strstr(heard, "W mcastd.conf: no job can get multicast addresses"));
 }
 
-static void doubtful_settings__are_warned_of(void **state)
+FOLDER_TEST(doubtful_settings__are_warned_of)
 {
     char text[512];
     (void)snprintf(text, sizeof text,
@@ -615,7 +617,7 @@ static void doubtful_settings__are_warned_of(void **state)
 }
 
 /* B9, B2: a Slurm with its own plugin logs in somewhere, and gives VNIs of its own. */
-static void plugin__wants_a_place_to_log_in_and_its_own_vnis(void **state)
+FOLDER_TEST(plugin__wants_a_place_to_log_in_and_its_own_vnis)
 {
     static const char login[] = "[cluster \"alps\"]\nplugin_login = /etc/alps\n";
     static const char front[] = "[front]\nlisten = 127.0.0.1:7471\nurl = http://127.0.0.1:7471\n";
@@ -638,7 +640,7 @@ static void plugin__wants_a_place_to_log_in_and_its_own_vnis(void **state)
 }
 
 /* S6: which interconnect a cluster's jobs are on, and what they get on Omni-Path. */
-static void interconnects__are_configured(void **state)
+FOLDER_TEST(interconnects__are_configured)
 {
     assert_int_equal(load_text("[omnipath]\npartition_keys = 1-14\npartition_key_hold = 5m\n"
                                "service_level = 3\ncontexts = 16\n"
@@ -671,7 +673,7 @@ static void interconnects__are_configured(void **state)
 }
 
 /* Allowed, but what was meant by it does not come about. */
-static void settings__without_effect_are_warned_of(void **state)
+FOLDER_TEST(settings__without_effect_are_warned_of)
 {
     assert_int_equal(load_text("[broker]\nmunge_socket = /nowhere/munge\nadmins = root cert:ops\n"
                                "[fm]\nurl = https://localhost:1\nauth = none\n"
@@ -695,7 +697,7 @@ static void settings__without_effect_are_warned_of(void **state)
                                "too, or leave both out\n");
 }
 
-static void user__of_a_certificate_without_a_name_is_refused(void **state)
+FOLDER_TEST(user__of_a_certificate_without_a_name_is_refused)
 {
     refused("[cluster \"elcap\"]\nusers = root, cert: ops\n",
             "mcastd.conf:2: after cert: the name in the certificate is missing: cert:NAME, without "
@@ -705,7 +707,7 @@ static void user__of_a_certificate_without_a_name_is_refused(void **state)
 }
 
 /* What mcastd would not start with, the configuration's reader refuses. */
-static void nodes__must_be_a_host_list(void **state)
+FOLDER_TEST(nodes__must_be_a_host_list)
 {
     static const char *const bad[] = {"elcap[1-", "elcap[9-1]", "elcap[1-99999999]"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -720,14 +722,14 @@ static void nodes__must_be_a_host_list(void **state)
 }
 
 /* One fault is one line: what seems to be missing because of it is not told too. */
-static void fault__is_not_told_again_as_what_is_missing(void **state)
+FOLDER_TEST(fault__is_not_told_again_as_what_is_missing)
 {
     refused(CLUSTER "[fm]\nurl = http://localhost:1\nauth = none\n[hwcoll]\nmin_nodes = many\n",
             "mcastd.conf:7: min_nodes = many: allowed is a number of 1 to 1000000\n");
 }
 
 /* A wrong file is told as such, not line for line. */
-static void file__of_another_kind_is_given_up(void **state)
+FOLDER_TEST(file__of_another_kind_is_given_up)
 {
     char text[4096] = "";
     for (int i = 0; i < 500; i++)
@@ -746,7 +748,7 @@ static void file__of_another_kind_is_given_up(void **state)
     assert_null(strstr(heard, "no cluster"));
 }
 
-static void no_cluster__is_warned_of(void **state)
+FOLDER_TEST(no_cluster__is_warned_of)
 {
     assert_int_equal(load_text(""), 0);
     assert_string_equal(heard,
@@ -755,7 +757,7 @@ static void no_cluster__is_warned_of(void **state)
 }
 
 /* P3: what jobs can ask for by one name. */
-static void profiles__are_read(void **state)
+FOLDER_TEST(profiles__are_read)
 {
     assert_int_equal(
         load_text("[cluster \"elcap\"]\nusers = root\n[cluster \"tuo\"]\nusers = root\n"
@@ -779,7 +781,7 @@ static void profiles__are_read(void **state)
     assert_true(plain->clusters & 3);
 }
 
-static void profiles__that_cannot_be_are_refused(void **state)
+FOLDER_TEST(profiles__that_cannot_be_are_refused)
 {
 #define ELCAP "[cluster \"elcap\"]\nusers = root\n"
     refused(ELCAP "[profile \"Large\"]\n",
@@ -796,7 +798,7 @@ static void profiles__that_cannot_be_are_refused(void **state)
             "allowed_traffic_classes\n");
 }
 
-static void too_many_clusters__are_refused(void **state)
+FOLDER_TEST(too_many_clusters__are_refused)
 {
     char text[4096] = "";
     for (int i = 0; i <= CLUSTERS_MAX; i++) {
@@ -819,7 +821,7 @@ static void uncomment(char *text)
     *to = '\0';
 }
 
-static void sample__is_a_configuration(void **state)
+FOLDER_TEST(sample__is_a_configuration)
 {
     char *text;
     size_t length;
@@ -845,7 +847,7 @@ static void sample__is_a_configuration(void **state)
     assert_int_equal(config->core.cluster_count, 1);
 }
 
-static void help__explains_every_key(void **state)
+FOLDER_TEST(help__explains_every_key)
 {
     char *text;
     size_t length, count;
@@ -862,35 +864,4 @@ static void help__explains_every_key(void **state)
     free(text);
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-
-UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented),
-          FOLDER_TEST(nodefile__is_read_and_its_faults_are_warnings),
-          FOLDER_TEST(file__sets_every_kind_of_value), FOLDER_TEST(faults__are_all_told),
-          FOLDER_TEST(later_keys__are_refused_not_ignored),
-          FOLDER_TEST(lines__are_bounded_and_text),
-          FOLDER_TEST(reports__never_hold_control_characters),
-          FOLDER_TEST(drop_ins__override_in_alphabetical_order),
-          FOLDER_TEST(drop_ins__faults_name_their_file),
-          FOLDER_TEST(missing_file__tells_how_to_make_one), FOLDER_TEST(sizing__must_be_possible),
-          FOLDER_TEST(files_named__must_exist),
-          FOLDER_TEST(etcd__needs_endpoints_and_a_url_for_clients),
-          FOLDER_TEST(advertise__must_lead_to_this_broker), FOLDER_TEST(job_ca__follows_the_url),
-          FOLDER_TEST(users__that_stand_for_unknown_ones_are_refused),
-          FOLDER_TEST(ids__that_none_can_have_are_refused),
-          FOLDER_TEST(way_of_jobs__that_others_can_read),
-          FOLDER_TEST(urls__are_several_of_one_fabric), FOLDER_TEST(authdir__follows_auth),
-          FOLDER_TEST(files__that_others_can_change_are_no_configuration),
-          FOLDER_TEST(tcp__beyond_this_host_needs_tls),
-          FOLDER_TEST(sizing__that_serves_no_job_is_warned_of),
-          FOLDER_TEST(doubtful_settings__are_warned_of),
-          FOLDER_TEST(plugin__wants_a_place_to_log_in_and_its_own_vnis),
-          FOLDER_TEST(interconnects__are_configured),
-          FOLDER_TEST(settings__without_effect_are_warned_of),
-          FOLDER_TEST(user__of_a_certificate_without_a_name_is_refused),
-          FOLDER_TEST(nodes__must_be_a_host_list),
-          FOLDER_TEST(fault__is_not_told_again_as_what_is_missing),
-          FOLDER_TEST(file__of_another_kind_is_given_up), FOLDER_TEST(no_cluster__is_warned_of),
-          FOLDER_TEST(profiles__are_read), FOLDER_TEST(profiles__that_cannot_be_are_refused),
-          FOLDER_TEST(too_many_clusters__are_refused), FOLDER_TEST(sample__is_a_configuration),
-          FOLDER_TEST(help__explains_every_key))
+UNIT_RUN(NULL, NULL)

@@ -44,7 +44,9 @@ static void refuses(const char *section, const char *name, const char *text, con
         fail_msg("[%s] %s = %s: \"%s\" lacks \"%s\"", section, name, text, err.text, words);
 }
 
-static void duration__has_units(void **state)
+#define CONFIG_TEST(name) UNIT_WITH(name, open_config, close_config)
+
+CONFIG_TEST(duration__has_units)
 {
     static const struct {
         const char *text;
@@ -65,7 +67,7 @@ static void duration__has_units(void **state)
 }
 
 /* F3: only a site that says so has VNIs freed by time. */
-static void duration__may_be_a_word(void **state)
+CONFIG_TEST(duration__may_be_a_word)
 {
     assert_true(takes("vni", "hold", "reports"));
     assert_int_equal(config->core.vni_hold_ms, HOLD_UNTIL_REPORTED);
@@ -78,7 +80,7 @@ static void duration__may_be_a_word(void **state)
 }
 
 /* F5: a site that has the older name keeps what it has set. */
-static void grace__has_an_older_name(void **state)
+CONFIG_TEST(grace__has_an_older_name)
 {
     assert_true(takes("fm", "grace", "5s"));
     assert_int_equal(config->core.stray_grace_ms, 5000);
@@ -87,7 +89,7 @@ static void grace__has_an_older_name(void **state)
     assert_ptr_equal(key_of("fm", "stray_grace"), key_of("fm", "grace"));
 }
 
-static void number__has_a_range(void **state)
+CONFIG_TEST(number__has_a_range)
 {
     assert_true(takes("vni", "per_job", "0"));
     assert_true(takes("vni", "per_job", "4"));
@@ -102,7 +104,7 @@ static void number__has_a_range(void **state)
     refuses("hwcoll", "min_nodes", "0", "1 to 1000000");
 }
 
-static void auto_number__is_zero(void **state)
+CONFIG_TEST(auto_number__is_zero)
 {
     assert_true(takes("hwcoll", "addresses_per_job", "23"));
     assert_int_equal(config->core.addresses_per_job, 23);
@@ -111,7 +113,7 @@ static void auto_number__is_zero(void **state)
     refuses("hwcoll", "addresses_per_job", "0", "auto, or a number");
 }
 
-static void bool__is_yes_or_no(void **state)
+CONFIG_TEST(bool__is_yes_or_no)
 {
     assert_true(takes("fm", "verify", "no"));
     assert_false(config->fm_verify);
@@ -121,7 +123,7 @@ static void bool__is_yes_or_no(void **state)
     refuses("fm", "verify", "NO", "allowed is yes or no");
 }
 
-static void choice__takes_only_what_works(void **state)
+CONFIG_TEST(choice__takes_only_what_works)
 {
     assert_true(takes("state", "store", "memory"));
     assert_int_equal(config->store, CONFIG_STORE_MEMORY);
@@ -137,7 +139,7 @@ static void choice__takes_only_what_works(void **state)
 }
 
 /* F12 */
-static void classes__are_words(void **state)
+CONFIG_TEST(classes__are_words)
 {
     const struct config_key *key = key_of("vni", "traffic_classes");
     assert_true(takes("vni", "traffic_classes", "bulk_data, best_effort,low_latency"));
@@ -158,7 +160,7 @@ static void classes__are_words(void **state)
     assert_int_equal(config->core.classes_default, TC_BULK_DATA | TC_BEST_EFFORT | TC_LOW_LATENCY);
 }
 
-static void mode__is_octal(void **state)
+CONFIG_TEST(mode__is_octal)
 {
     assert_true(takes("broker", "socket_mode", "0660"));
     assert_int_equal(config->socket_mode, 0660);
@@ -169,7 +171,7 @@ static void mode__is_octal(void **state)
         refuses("broker", "socket_mode", bad[i], "octal file mode");
 }
 
-static void path__is_absolute_and_fits(void **state)
+CONFIG_TEST(path__is_absolute_and_fits)
 {
     char longest[200];
     memset(longest, 'x', sizeof longest);
@@ -182,7 +184,7 @@ static void path__is_absolute_and_fits(void **state)
     assert_string_equal(config->socket, longest);
 }
 
-static void url__loses_its_trailing_slash(void **state)
+CONFIG_TEST(url__loses_its_trailing_slash)
 {
     assert_true(takes("fm", "url", "https://api-gw/apis/fabric-manager/"));
     assert_string_equal(config->core.fm_urls[0], "https://api-gw/apis/fabric-manager");
@@ -196,7 +198,7 @@ static void url__loses_its_trailing_slash(void **state)
     assert_string_equal(config->core.fm_urls[0], "");
 }
 
-static void listen__is_an_address(void **state)
+CONFIG_TEST(listen__is_an_address)
 {
     static const char *const good[] = {"127.0.0.1:7470",  "127.0.0.1:0",  "[::1]:7470",
                                        "localhost:65535", "127.1.2.3:1",  "0.0.0.0:7470",
@@ -213,7 +215,7 @@ static void listen__is_an_address(void **state)
     refuses("broker", "listen", "127.0.0.1:http", "ADDRESS:PORT");
 }
 
-static void job_ca__is_a_word_or_a_path(void **state)
+CONFIG_TEST(job_ca__is_a_word_or_a_path)
 {
     static const char *const good[] = {"auto", "yes", "no", "/etc/ca.pem"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
@@ -221,7 +223,7 @@ static void job_ca__is_a_word_or_a_path(void **state)
     refuses("hwcoll", "job_ca", "maybe", "auto, yes, no or an absolute path");
 }
 
-static void idset__replaces_or_goes_on(void **state)
+CONFIG_TEST(idset__replaces_or_goes_on)
 {
     const struct config_key *key = key_of("vni", "pool");
     assert_true(takes("vni", "pool", "100-199,"));
@@ -237,7 +239,7 @@ static void idset__replaces_or_goes_on(void **state)
     assert_int_equal(config->core.vni_pool.count, 1);
 }
 
-static void users__replace_or_go_on(void **state)
+CONFIG_TEST(users__replace_or_go_on)
 {
     const struct config_key *key = key_of("broker", "admins");
     assert_true(takes("broker", "admins", "root, flux\tslurm,"));
@@ -253,7 +255,7 @@ static void users__replace_or_go_on(void **state)
 }
 
 /* No shell: what only a shell would understand is told, not run. */
-static void command__is_a_path_and_words(void **state)
+CONFIG_TEST(command__is_a_path_and_words)
 {
     const struct config_key *key = key_of("cluster", "list_command");
     struct config_cluster *cluster = &config->clusters[0];
@@ -281,7 +283,7 @@ static void command__is_a_path_and_words(void **state)
 }
 
 /* One table makes everything: so each row must be whole. */
-static void table__is_whole(void **state)
+CONFIG_TEST(table__is_whole)
 {
     size_t count;
     const struct config_key *keys = config_keys(&count);
@@ -299,14 +301,4 @@ static void table__is_whole(void **state)
     }
 }
 
-#define CONFIG_TEST(name) cmocka_unit_test_setup_teardown(name, open_config, close_config)
-
-UNIT_MAIN(CONFIG_TEST(duration__has_units), CONFIG_TEST(duration__may_be_a_word),
-          CONFIG_TEST(grace__has_an_older_name), CONFIG_TEST(number__has_a_range),
-          CONFIG_TEST(auto_number__is_zero), CONFIG_TEST(bool__is_yes_or_no),
-          CONFIG_TEST(choice__takes_only_what_works), CONFIG_TEST(classes__are_words),
-          CONFIG_TEST(mode__is_octal), CONFIG_TEST(path__is_absolute_and_fits),
-          CONFIG_TEST(url__loses_its_trailing_slash), CONFIG_TEST(listen__is_an_address),
-          CONFIG_TEST(job_ca__is_a_word_or_a_path), CONFIG_TEST(idset__replaces_or_goes_on),
-          CONFIG_TEST(users__replace_or_go_on), CONFIG_TEST(command__is_a_path_and_words),
-          CONFIG_TEST(table__is_whole))
+UNIT_RUN(NULL, NULL)

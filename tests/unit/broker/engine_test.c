@@ -247,8 +247,10 @@ static void link_up(struct fixture *fixture)
     save_all(fixture);
 }
 
+#define STAND_TEST(name) UNIT_WITH(name, open_fixture, close_fixture)
+
 /* F8, F19: how many addresses, which step, which tree, and with which token. */
-static void calls__reach_the_fabric_manager_whole(void **state)
+STAND_TEST(calls__reach_the_fabric_manager_whole)
 {
     struct fixture *fixture = *state;
     static const uint16_t trees[] = {4077};
@@ -287,7 +289,7 @@ static void calls__reach_the_fabric_manager_whole(void **state)
 }
 
 /* B6, I2: what is acknowledged is on disk. */
-static void answer__goes_out_when_it_is_durable(void **state)
+STAND_TEST(answer__goes_out_when_it_is_durable)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -300,7 +302,7 @@ static void answer__goes_out_when_it_is_durable(void **state)
 }
 
 /* I7: the same request again; nothing to save, but not before the first one is durable. */
-static void repeat__waits_for_the_first(void **state)
+STAND_TEST(repeat__waits_for_the_first)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -316,7 +318,7 @@ static void repeat__waits_for_the_first(void **state)
 }
 
 /* G4 */
-static void requests_of_one_turn__share_a_commit(void **state)
+STAND_TEST(requests_of_one_turn__share_a_commit)
 {
     struct fixture *fixture = *state;
     for (uint64_t i = 0; i < 40; i++) {
@@ -332,7 +334,7 @@ static void requests_of_one_turn__share_a_commit(void **state)
     assert_int_equal(counters_of(fixture).steps, 40);
 }
 
-static void failing_store__refuses_and_recovers(void **state)
+STAND_TEST(failing_store__refuses_and_recovers)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -352,7 +354,7 @@ static void failing_store__refuses_and_recovers(void **state)
 }
 
 /* Issue: SIGTERM answers what was accepted. */
-static void stop__answers_what_was_accepted(void **state)
+STAND_TEST(stop__answers_what_was_accepted)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -371,7 +373,7 @@ static void stop__answers_what_was_accepted(void **state)
     assert_non_null(strstr(fixture->calls, "send 3; "));
 }
 
-static void stop__does_not_wait_for_a_disk_that_fails(void **state)
+STAND_TEST(stop__does_not_wait_for_a_disk_that_fails)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -383,7 +385,7 @@ static void stop__does_not_wait_for_a_disk_that_fails(void **state)
 }
 
 /* B7: the store says that another broker leads. */
-static void deposed__is_standby_and_refuses(void **state)
+STAND_TEST(deposed__is_standby_and_refuses)
 {
     struct fixture *fixture = *state;
     reserve(fixture, 1, "f1");
@@ -408,7 +410,9 @@ static void take_over(struct fixture *fixture)
     assert_int_equal(engine_start(fixture->engine, &err), 1);
 }
 
-static void start__goes_on_between_turns(void **state)
+#define SEVERAL_TEST(name) UNIT_WITH(name, open_several, close_fixture)
+
+SEVERAL_TEST(start__goes_on_between_turns)
 {
     struct fixture *fixture = *state;
     assert_int_equal(counters_of(fixture).role, ROLE_STARTING); /* etcd has not answered */
@@ -426,7 +430,7 @@ static void start__goes_on_between_turns(void **state)
     assert_non_null(strstr(fixture->calls, "send 2; "));
 }
 
-static void start__of_a_damaged_ledger_is_told(void **state)
+SEVERAL_TEST(start__of_a_damaged_ledger_is_told)
 {
     struct fixture *fixture = *state;
     fixture->gate.damaged = true;
@@ -436,7 +440,7 @@ static void start__of_a_damaged_ledger_is_told(void **state)
     assert_int_equal(counters_of(fixture).role, ROLE_STARTING);
 }
 
-static void start__can_be_stopped_between_turns(void **state)
+SEVERAL_TEST(start__can_be_stopped_between_turns)
 {
     struct fixture *fixture = *state;
     take_over(fixture);
@@ -445,7 +449,7 @@ static void start__can_be_stopped_between_turns(void **state)
     assert_int_equal(fixture->started, 0);
 }
 
-static void standby__is_reconfigured(void **state)
+SEVERAL_TEST(standby__is_reconfigured)
 {
     struct fixture *fixture = *state;
     struct error err = {0};
@@ -463,7 +467,7 @@ static void standby__is_reconfigured(void **state)
 }
 
 /* I10: a commit that ended well is not answered by a broker whose lease has run out. */
-static void lost__says_nothing_more(void **state)
+SEVERAL_TEST(lost__says_nothing_more)
 {
     struct fixture *fixture = *state;
     fakeetcd.ttl_ms = 1000;
@@ -482,7 +486,7 @@ static void lost__says_nothing_more(void **state)
 }
 
 /* F3: a held-back VNI comes free by a tick that nobody but the engine's timer brings. */
-static void deadline__ticks_the_core(void **state)
+STAND_TEST(deadline__ticks_the_core)
 {
     struct fixture *fixture = *state;
     fixture->gate.automatic = true;
@@ -507,7 +511,7 @@ static void deadline__ticks_the_core(void **state)
 }
 
 /* F5: the core's part of a reload. */
-static void configure__reaches_the_core(void **state)
+STAND_TEST(configure__reaches_the_core)
 {
     struct fixture *fixture = *state;
     struct error err;
@@ -519,7 +523,7 @@ static void configure__reaches_the_core(void **state)
     assert_int_equal(status.vnis_pool, 1);
 }
 
-static void configure__is_refused_whole(void **state)
+STAND_TEST(configure__is_refused_whole)
 {
     struct fixture *fixture = *state;
     struct error err;
@@ -549,7 +553,7 @@ static void configure_list(struct fixture *fixture, char *const *argv)
 }
 
 /* F22, and "save before speaking": what is asked may depend on what is not yet on disk. */
-static void jobpoll__waits_for_the_disk(void **state)
+STAND_TEST(jobpoll__waits_for_the_disk)
 {
     struct fixture *fixture = *state;
     char folder[] = "/var/tmp/mcast-engine.XXXXXX";
@@ -578,7 +582,7 @@ static bool has_child(void)
 }
 
 /* Killed, and nothing comes back: the next start asks again. */
-static void stop__ends_a_jobpoll(void **state)
+STAND_TEST(stop__ends_a_jobpoll)
 {
     struct fixture *fixture = *state;
     configure_list(fixture, (char *const[]){"/bin/sleep", "1000", NULL});
@@ -605,7 +609,7 @@ static void spin(uv_async_t *async)
 }
 
 /* The loop was away for as long as one callback of a descriptor took. */
-static void absence__sees_callbacks_of_descriptors(void **state)
+STAND_TEST(absence__sees_callbacks_of_descriptors)
 {
     struct fixture *fixture = *state;
     uv_async_t async;
@@ -627,7 +631,7 @@ static void on_alarm(uv_signal_t *signal, int signum)
 }
 
 /* libuv forgets how long it waited when a signal ends the wait. */
-static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
+STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends)
 {
     struct fixture *fixture = *state;
     const struct itimerval soon = {.it_value = {.tv_usec = 20000}};
@@ -650,7 +654,7 @@ static void absence__does_not_count_a_wait_that_a_signal_ends(void **state)
     assert_true(before >= turns);
 }
 
-static void never_started__stops_at_once(void **state)
+STAND_TEST(never_started__stops_at_once)
 {
     struct fixture *fixture = *state;
     struct gate other;
@@ -667,21 +671,4 @@ static void never_started__stops_at_once(void **state)
     gate_release(&other);
 }
 
-#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_fixture, close_fixture)
-#define SEVERAL_TEST(name) cmocka_unit_test_setup_teardown(name, open_several, close_fixture)
-
-UNIT_MAIN(STAND_TEST(answer__goes_out_when_it_is_durable),
-          STAND_TEST(calls__reach_the_fabric_manager_whole),
-          STAND_TEST(repeat__waits_for_the_first), STAND_TEST(requests_of_one_turn__share_a_commit),
-          STAND_TEST(failing_store__refuses_and_recovers),
-          STAND_TEST(stop__answers_what_was_accepted),
-          STAND_TEST(stop__does_not_wait_for_a_disk_that_fails),
-          STAND_TEST(deposed__is_standby_and_refuses), SEVERAL_TEST(start__goes_on_between_turns),
-          SEVERAL_TEST(start__of_a_damaged_ledger_is_told),
-          SEVERAL_TEST(start__can_be_stopped_between_turns), SEVERAL_TEST(standby__is_reconfigured),
-          SEVERAL_TEST(lost__says_nothing_more), STAND_TEST(deadline__ticks_the_core),
-          STAND_TEST(configure__reaches_the_core), STAND_TEST(configure__is_refused_whole),
-          STAND_TEST(jobpoll__waits_for_the_disk), STAND_TEST(stop__ends_a_jobpoll),
-          STAND_TEST(absence__sees_callbacks_of_descriptors),
-          STAND_TEST(absence__does_not_count_a_wait_that_a_signal_ends),
-          STAND_TEST(never_started__stops_at_once))
+UNIT_RUN(NULL, NULL)

@@ -143,6 +143,13 @@ static int close_fabric(void **state)
     return 0;
 }
 
+static int close_silent_fabric(void **state)
+{
+    int rc = close_fabric(state);
+    assert_string_equal(heard, "");
+    return rc;
+}
+
 static void reply_of(struct fmapi *api, enum fmcall_outcome outcome, const char *token,
                      const char *words)
 {
@@ -189,7 +196,9 @@ static void login(uint32_t url)
     fabric_perform(fabric, &effect);
 }
 
-static void call__comes_back_with_what_came_of_it(void **state)
+#define FABRIC_TEST(name) UNIT_WITH(name, open_fabric, close_fabric)
+
+FABRIC_TEST(call__comes_back_with_what_came_of_it)
 {
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     assert_string_equal(heard, "");
@@ -206,7 +215,7 @@ static void call__comes_back_with_what_came_of_it(void **state)
 }
 
 /* core.h: CORE_CALL_DONE exactly once for each EFFECT_CALL, whatever happens. */
-static void call_that_cannot_begin__comes_back_once_and_later(void **state)
+FABRIC_TEST(call_that_cannot_begin__comes_back_once_and_later)
 {
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
@@ -222,7 +231,7 @@ static void call_that_cannot_begin__comes_back_once_and_later(void **state)
     assert_int_equal(fabric_counters(fabric)->times[FMCALL_CHECK].count, 0);
 }
 
-static void list__brings_names_and_one_end(void **state)
+FABRIC_TEST(list__brings_names_and_one_end)
 {
     list(9);
     const char *names[] = {"elcap-1", "elcap-2"};
@@ -233,7 +242,7 @@ static void list__brings_names_and_one_end(void **state)
     assert_int_equal(fabric_counters(fabric)->times[FMCALL_NONE].count, 1);
 }
 
-static void login__tells_why_not(void **state)
+FABRIC_TEST(login__tells_why_not)
 {
     login(1);
     assert_int_equal(transport.url, 1);
@@ -244,7 +253,7 @@ static void login__tells_why_not(void **state)
     assert_int_equal(fabric_counters(fabric)->login_times.count, 2);
 }
 
-static void destroy__says_nothing_of_what_is_under_way(void **state)
+UNIT_WITH(destroy__says_nothing_of_what_is_under_way, open_fabric, close_silent_fabric)
 {
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     struct error err;
@@ -252,14 +261,7 @@ static void destroy__says_nothing_of_what_is_under_way(void **state)
     call(6, FMCALL_RESERVE, "elcap-2", 23);
 }
 
-static int close_silent_fabric(void **state)
-{
-    int rc = close_fabric(state);
-    assert_string_equal(heard, "");
-    return rc;
-}
-
-static void create__tells_what_the_transport_refuses(void **state)
+UNIT(create__tells_what_the_transport_refuses)
 {
     struct fmapi_options options = {0};
     struct error err;
@@ -277,7 +279,7 @@ static void change_to(const char *url, const char *other)
 }
 
 /* What is under way comes back once, from where it went; what begins goes the new way. */
-static void change__drains_the_old(void **state)
+FABRIC_TEST(change__drains_the_old)
 {
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
@@ -293,7 +295,7 @@ static void change__drains_the_old(void **state)
     assert_true(apis[1].alive);
 }
 
-static void change__closes_at_once_what_is_idle(void **state)
+FABRIC_TEST(change__closes_at_once_what_is_idle)
 {
     change_to("http://three", NULL);
     turns();
@@ -301,7 +303,7 @@ static void change__closes_at_once_what_is_idle(void **state)
     assert_string_equal(heard, "");
 }
 
-static void change__keeps_the_url_in_use(void **state)
+FABRIC_TEST(change__keeps_the_url_in_use)
 {
     login(1); /* two */
     transport.login(transport.arg, 0, NULL);
@@ -318,7 +320,7 @@ static void change__keeps_the_url_in_use(void **state)
 }
 
 /* Its words may have waited for the disk while the list became shorter. */
-static void login_at_a_former_url__goes_to_the_first(void **state)
+FABRIC_TEST(login_at_a_former_url__goes_to_the_first)
 {
     change_to("http://three", NULL);
     login(1);
@@ -328,7 +330,7 @@ static void login_at_a_former_url__goes_to_the_first(void **state)
 }
 
 /* A login at the old one counts for the core as any other, and keeps it alive until then. */
-static void change__lets_a_login_end(void **state)
+FABRIC_TEST(change__lets_a_login_end)
 {
     login(0);
     change_to("http://three", NULL);
@@ -340,7 +342,7 @@ static void change__lets_a_login_end(void **state)
     assert_string_equal(heard, "login 0 (no); ");
 }
 
-static void change_to_none__fails_what_comes_and_back(void **state)
+FABRIC_TEST(change_to_none__fails_what_comes_and_back)
 {
     struct error err;
     assert_int_equal(fabric_change(fabric, NULL, &err), 0);
@@ -360,7 +362,7 @@ static void change_to_none__fails_what_comes_and_back(void **state)
     assert_string_equal(heard, "call 7 ok t (200); ");
 }
 
-static void refused_change__changes_nothing(void **state)
+FABRIC_TEST(refused_change__changes_nothing)
 {
     struct fmapi_options options = {0};
     struct error err;
@@ -373,7 +375,7 @@ static void refused_change__changes_nothing(void **state)
     assert_string_equal(heard, "call 5 ok t (200); ");
 }
 
-static void counters__go_on_over_a_change(void **state)
+FABRIC_TEST(counters__go_on_over_a_change)
 {
     struct fmapi_counters sum;
     call(5, FMCALL_RESERVE, "elcap-1", 23);
@@ -387,7 +389,7 @@ static void counters__go_on_over_a_change(void **state)
     assert_int_equal(fabric_counters(fabric)->calls[FMCALL_RESERVE][FM_OK], 1);
 }
 
-static void destroy__closes_what_still_drains(void **state)
+UNIT_WITH(destroy__closes_what_still_drains, open_fabric, close_silent_fabric)
 {
     call(5, FMCALL_RESERVE, "elcap-1", 23);
     change_to("http://three", NULL);
@@ -397,19 +399,4 @@ static void destroy__closes_what_still_drains(void **state)
     (void)uv_run(&broker_loop, UV_RUN_NOWAIT);
 }
 
-#define FABRIC_TEST(name) cmocka_unit_test_setup_teardown(name, open_fabric, close_fabric)
-
-UNIT_MAIN(FABRIC_TEST(call__comes_back_with_what_came_of_it),
-          FABRIC_TEST(call_that_cannot_begin__comes_back_once_and_later),
-          FABRIC_TEST(list__brings_names_and_one_end), FABRIC_TEST(login__tells_why_not),
-          cmocka_unit_test_setup_teardown(destroy__says_nothing_of_what_is_under_way, open_fabric,
-                                          close_silent_fabric),
-          FABRIC_TEST(change__drains_the_old), FABRIC_TEST(change__closes_at_once_what_is_idle),
-          FABRIC_TEST(change__keeps_the_url_in_use),
-          FABRIC_TEST(login_at_a_former_url__goes_to_the_first),
-          FABRIC_TEST(change__lets_a_login_end),
-          FABRIC_TEST(change_to_none__fails_what_comes_and_back),
-          FABRIC_TEST(refused_change__changes_nothing), FABRIC_TEST(counters__go_on_over_a_change),
-          cmocka_unit_test_setup_teardown(destroy__closes_what_still_drains, open_fabric,
-                                          close_silent_fabric),
-          cmocka_unit_test(create__tells_what_the_transport_refuses))
+UNIT_RUN(NULL, NULL)

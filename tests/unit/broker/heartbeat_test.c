@@ -105,7 +105,9 @@ static void reserve(struct stand *stand, const char *job)
     engine_step(stand->engine, &event);
 }
 
-static void watchdog__is_the_loop(void **state)
+#define STAND_TEST(name) UNIT_WITH(name, open_stand, close_stand)
+
+STAND_TEST(watchdog__is_the_loop)
 {
     struct stand *stand = *state;
     await_heard(stand, "<WATCHDOG=1>", 3);
@@ -117,7 +119,7 @@ static void watchdog__is_the_loop(void **state)
 }
 
 /* A disk that hangs is not cured by a restart (heartbeat.h). */
-static void watchdog__goes_on_while_a_commit_hangs(void **state)
+STAND_TEST(watchdog__goes_on_while_a_commit_hangs)
 {
     struct stand *stand = *state;
     reserve(stand, "f1");
@@ -127,7 +129,7 @@ static void watchdog__goes_on_while_a_commit_hangs(void **state)
     assert_non_null(stand->gate.batch);
 }
 
-static void status__is_told_when_it_is_news(void **state)
+STAND_TEST(status__is_told_when_it_is_news)
 {
     struct stand *stand = *state;
     heartbeat_ready(&stand->sign);
@@ -144,7 +146,7 @@ static void status__is_told_when_it_is_news(void **state)
     await_heard(stand, "<STATUS=No fabric manager is configured. 1 jobs, ", 1);
 }
 
-static void loading__asks_for_time(void **state)
+STAND_TEST(loading__asks_for_time)
 {
     struct stand *stand = *state;
     heartbeat_opening(&stand->notify, "/nonexistent/state.db");
@@ -155,7 +157,4 @@ static void loading__asks_for_time(void **state)
         count(stand, "<EXTEND_TIMEOUT_USEC=60000000\nSTATUS=Loading the ledger: 8192 "), 1);
 }
 
-#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
-
-UNIT_MAIN(STAND_TEST(watchdog__is_the_loop), STAND_TEST(watchdog__goes_on_while_a_commit_hangs),
-          STAND_TEST(status__is_told_when_it_is_news), STAND_TEST(loading__asks_for_time))
+UNIT_RUN(NULL, NULL)

@@ -4,7 +4,7 @@
 
 #include "broker/metrics/histogram.h"
 
-static void histogram__bounds_rise(void **state)
+UNIT(histogram__bounds_rise)
 {
     const enum histogram_scale scales[] = {HISTOGRAM_TIMES, HISTOGRAM_SIZES};
     for (size_t i = 0; i < 2; i++) {
@@ -16,7 +16,7 @@ static void histogram__bounds_rise(void **state)
 }
 
 /* "le" means less or equal: a value on a bound is below it. */
-static void histogram__value_on_a_bound_is_in_its_bucket(void **state)
+UNIT(histogram__value_on_a_bound_is_in_its_bucket)
 {
     for (size_t b = 0; b < histogram_bounds(HISTOGRAM_TIMES); b++) {
         struct histogram times = {0};
@@ -29,7 +29,7 @@ static void histogram__value_on_a_bound_is_in_its_bucket(void **state)
     }
 }
 
-static void histogram__value_above_all_bounds_is_in_the_last(void **state)
+UNIT(histogram__value_above_all_bounds_is_in_the_last)
 {
     struct histogram sizes = {.scale = HISTOGRAM_SIZES};
     histogram_add(&sizes, 1000000);
@@ -37,7 +37,7 @@ static void histogram__value_above_all_bounds_is_in_the_last(void **state)
     assert_int_equal(sizes.count, 1);
 }
 
-static void histogram__counts_and_sums(void **state)
+UNIT(histogram__counts_and_sums)
 {
     struct histogram times = {0};
     uint64_t all = 0;
@@ -51,7 +51,7 @@ static void histogram__counts_and_sums(void **state)
     assert_int_equal(all, times.count);
 }
 
-static void histogram__negative_value_counts_as_nothing(void **state)
+UNIT(histogram__negative_value_counts_as_nothing)
 {
     struct histogram times = {0};
     histogram_add(&times, -7);
@@ -62,14 +62,14 @@ static void histogram__negative_value_counts_as_nothing(void **state)
 
 enum { MINUTE = 60000 };
 
-static void peak__empty_is_nothing(void **state)
+UNIT(peak__empty_is_nothing)
 {
     struct peak peak = {0};
     assert_int_equal(peak_value(&peak, 0), 0);
     assert_int_equal(peak_value(&peak, 1000LL * MINUTE), 0);
 }
 
-static void peak__largest_of_the_window(void **state)
+UNIT(peak__largest_of_the_window)
 {
     struct peak peak = {0};
     peak_add(&peak, 10 * MINUTE, 5);
@@ -78,7 +78,7 @@ static void peak__largest_of_the_window(void **state)
     assert_int_equal(peak_value(&peak, 12 * MINUTE), 9);
 }
 
-static void peak__is_forgotten_after_five_minutes(void **state)
+UNIT(peak__is_forgotten_after_five_minutes)
 {
     struct peak peak = {0};
     peak_add(&peak, 10 * MINUTE, 9);
@@ -89,7 +89,7 @@ static void peak__is_forgotten_after_five_minutes(void **state)
 }
 
 /* Slots are used again: what they held minutes ago must not come back. */
-static void peak__gap_of_any_length_leaves_nothing_behind(void **state)
+UNIT(peak__gap_of_any_length_leaves_nothing_behind)
 {
     for (int gap = 5; gap < 23; gap++) {
         struct peak peak = {0};
@@ -100,11 +100,4 @@ static void peak__gap_of_any_length_leaves_nothing_behind(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(histogram__bounds_rise),
-          cmocka_unit_test(histogram__value_on_a_bound_is_in_its_bucket),
-          cmocka_unit_test(histogram__value_above_all_bounds_is_in_the_last),
-          cmocka_unit_test(histogram__counts_and_sums),
-          cmocka_unit_test(histogram__negative_value_counts_as_nothing),
-          cmocka_unit_test(peak__empty_is_nothing), cmocka_unit_test(peak__largest_of_the_window),
-          cmocka_unit_test(peak__is_forgotten_after_five_minutes),
-          cmocka_unit_test(peak__gap_of_any_length_leaves_nothing_behind))
+UNIT_RUN(NULL, NULL)

@@ -35,7 +35,7 @@ static const char *read_pieces(const char *text, size_t length, size_t piece)
     } while (0)
 #define READS(text, expected) READS_BYTES(text, strlen(text), expected)
 
-static void ids__are_one_a_line(void **state)
+UNIT(ids__are_one_a_line)
 {
     READS("", "");
     READS("\n\n \t \r\n\n", "");
@@ -48,7 +48,7 @@ static void ids__are_one_a_line(void **state)
 }
 
 /* printf without a newline is no truncation: the exit status tells that. */
-static void last_line__need_not_end(void **state)
+UNIT(last_line__need_not_end)
 {
     READS("17\n18", "17 18 ");
     READS("17", "17 ");
@@ -56,7 +56,7 @@ static void last_line__need_not_end(void **state)
 }
 
 /* One job arrives as ƒ… or f…. */
-static void flux_ids__are_as_reserved(void **state)
+UNIT(flux_ids__are_as_reserved)
 {
     READS("\xc6\x92Lxs7\nfLxs8\n", "fLxs7 fLxs8 ");
     READS(" \xc6\x92"
@@ -66,7 +66,7 @@ static void flux_ids__are_as_reserved(void **state)
 }
 
 /* Taken for names of other jobs, they would leave out all that run. */
-static void flux_ids__of_other_forms_are_refused(void **state)
+UNIT(flux_ids__of_other_forms_are_refused)
 {
     static const char why[] =
         "is a Flux job id in a form that jobs are not reserved under; print {id.f58plain}";
@@ -88,7 +88,7 @@ static void flux_ids__of_other_forms_are_refused(void **state)
     "line " line " of its output, \"" shown "\", is no job id: 1 to 128 of A-Z, a-z, 0-9 and "     \
     "._:@+-"
 
-static void one_bad_line__makes_it_worthless(void **state)
+UNIT(one_bad_line__makes_it_worthless)
 {
     READS("17\n18 19\n20\n", NO_ID("2", "18 19"));
     READS("JOBID\tUSER\n", NO_ID("1", "JOBID?USER"));
@@ -102,7 +102,7 @@ static void one_bad_line__makes_it_worthless(void **state)
     READS_BYTES("17\0", 3, "line 1 of its output has a NUL byte in it");
 }
 
-static void long_lines__are_refused_and_cut(void **state)
+UNIT(long_lines__are_refused_and_cut)
 {
     char line[160], expected[sizeof line + 1];
     memset(line, 'x', sizeof line);
@@ -114,7 +114,7 @@ static void long_lines__are_refused_and_cut(void **state)
     READS(line, NO_ID("1", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..."));
 }
 
-static void limits__have_names(void **state)
+UNIT(limits__have_names)
 {
     struct joblines lines = {0};
     struct error err = {0};
@@ -144,8 +144,4 @@ static void limits__have_names(void **state)
     free(blanks);
 }
 
-UNIT_MAIN(cmocka_unit_test(ids__are_one_a_line), cmocka_unit_test(last_line__need_not_end),
-          cmocka_unit_test(flux_ids__are_as_reserved),
-          cmocka_unit_test(flux_ids__of_other_forms_are_refused),
-          cmocka_unit_test(one_bad_line__makes_it_worthless),
-          cmocka_unit_test(long_lines__are_refused_and_cut), cmocka_unit_test(limits__have_names))
+UNIT_RUN(NULL, NULL)

@@ -57,7 +57,9 @@ static void load(struct place *place, uint64_t number, enum job_state job_state,
         fail_msg("%s", err.text);
 }
 
-static void ring__is_made_guarded_and_found_again(void **state)
+#define IN_A_PLACE(test) UNIT_WITH(test, setup, teardown)
+
+IN_A_PLACE(ring__is_made_guarded_and_found_again)
 {
     const struct place *place = *state;
     struct error err = {0};
@@ -74,7 +76,7 @@ static void ring__is_made_guarded_and_found_again(void **state)
     keyring_close(second);
 }
 
-static void ring__that_others_may_read_is_refused(void **state)
+IN_A_PLACE(ring__that_others_may_read_is_refused)
 {
     const struct place *place = *state;
     struct error err = {0};
@@ -92,7 +94,7 @@ static void ring__that_others_may_read_is_refused(void **state)
     keyring_close(keyring);
 }
 
-static void ring__without_a_file_ends_with_the_process(void **state)
+IN_A_PLACE(ring__without_a_file_ends_with_the_process)
 {
     const struct place *place = *state;
     struct error err = {0};
@@ -110,7 +112,7 @@ static void ring__without_a_file_ends_with_the_process(void **state)
     keyring_close(two);
 }
 
-static void ring__is_read_again_when_it_is_adopted(void **state)
+IN_A_PLACE(ring__is_read_again_when_it_is_adopted)
 {
     const struct place *place = *state;
     struct error err = {0};
@@ -128,7 +130,7 @@ static void ring__is_read_again_when_it_is_adopted(void **state)
 
 /* Keys that were replaced long before the oldest active reservation began made none of its tokens.
  */
-static void rotation__keeps_what_living_tokens_were_made_with(void **state)
+IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with)
 {
     struct place *place = *state;
     struct error err = {0};
@@ -150,7 +152,7 @@ static void rotation__keeps_what_living_tokens_were_made_with(void **state)
     keyring_close(keyring);
 }
 
-static void rotation__of_too_many_that_are_needed_is_refused(void **state)
+IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused)
 {
     struct place *place = *state;
     struct error err = {0};
@@ -166,7 +168,7 @@ static void rotation__of_too_many_that_are_needed_is_refused(void **state)
 }
 
 /* What is there may be of a ledger that is lost; what this process made is not. */
-static void renewal__leaves_nothing_of_before(void **state)
+IN_A_PLACE(renewal__leaves_nothing_of_before)
 {
     struct place *place = *state;
     struct error err = {0};
@@ -197,7 +199,7 @@ static void renewal__leaves_nothing_of_before(void **state)
     keyring_close(keyring);
 }
 
-static void renewal__that_cannot_be_kept_is_told(void **state)
+IN_A_PLACE(renewal__that_cannot_be_kept_is_told)
 {
     struct place *place = *state;
     struct error err = {0};
@@ -225,7 +227,7 @@ static void keep_text(void *arg, const struct record *record)
 }
 
 /* B7: what one broker saved is in force at the next, and so is each rotation. */
-static void ring__of_several_brokers_is_in_their_ledger(void **state)
+IN_A_PLACE(ring__of_several_brokers_is_in_their_ledger)
 {
     struct place *place = *state;
     struct error err = {0};
@@ -253,14 +255,4 @@ static void ring__of_several_brokers_is_in_their_ledger(void **state)
     keyring_close(second);
 }
 
-#define IN_A_PLACE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT_MAIN(IN_A_PLACE(ring__is_made_guarded_and_found_again),
-          IN_A_PLACE(ring__that_others_may_read_is_refused),
-          IN_A_PLACE(ring__without_a_file_ends_with_the_process),
-          IN_A_PLACE(ring__is_read_again_when_it_is_adopted),
-          IN_A_PLACE(rotation__keeps_what_living_tokens_were_made_with),
-          IN_A_PLACE(rotation__of_too_many_that_are_needed_is_refused),
-          IN_A_PLACE(renewal__leaves_nothing_of_before),
-          IN_A_PLACE(renewal__that_cannot_be_kept_is_told),
-          IN_A_PLACE(ring__of_several_brokers_is_in_their_ledger))
+UNIT_RUN(NULL, NULL)

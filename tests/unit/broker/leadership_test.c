@@ -84,7 +84,9 @@ static void become_leader(struct stand *stand)
     fakeetcd.automatic = false;
 }
 
-static void standby__knows_who_leads(void **state)
+#define STAND_TEST(name) UNIT_WITH(name, open_stand, close_stand)
+
+STAND_TEST(standby__knows_who_leads)
 {
     struct stand *stand = *state;
     answer(stand, LEADER_TEST, LEADER_OK, 0, "");
@@ -104,7 +106,7 @@ static void standby__knows_who_leads(void **state)
     assert_string_equal(leadership_facts(stand->leadership)->leader, "");
 }
 
-static void cluster__that_does_not_answer_is_noticed(void **state)
+STAND_TEST(cluster__that_does_not_answer_is_noticed)
 {
     struct stand *stand = *state;
     for (int i = 0; i < 4; i++)
@@ -118,7 +120,7 @@ static void cluster__that_does_not_answer_is_noticed(void **state)
     assert_string_equal(leadership_facts(stand->leadership)->error, "");
 }
 
-static void cluster__that_fails_the_test_is_refused(void **state)
+STAND_TEST(cluster__that_fails_the_test_is_refused)
 {
     struct stand *stand = *state;
     answer(stand, LEADER_TEST, LEADER_REFUSED, 0, "");
@@ -128,7 +130,7 @@ static void cluster__that_fails_the_test_is_refused(void **state)
     assert_int_equal(stand->resigned, 1);
 }
 
-static void leader__extends_the_lease_of_its_store(void **state)
+STAND_TEST(leader__extends_the_lease_of_its_store)
 {
     struct stand *stand = *state;
     struct error err = {0};
@@ -150,7 +152,7 @@ static void leader__extends_the_lease_of_its_store(void **state)
 
 /* B7: with what the keepalive has looked up; without a look those of before are still the latest.
  */
-static void leader__knows_its_standbys(void **state)
+STAND_TEST(leader__knows_its_standbys)
 {
     struct stand *stand = *state;
     become_leader(stand);
@@ -169,7 +171,7 @@ static void leader__knows_its_standbys(void **state)
 }
 
 /* I10: whoever asks first notices, not only the timer. */
-static void lease__that_runs_out_is_lost_at_once(void **state)
+STAND_TEST(lease__that_runs_out_is_lost_at_once)
 {
     struct stand *stand = *state;
     fakeetcd.ttl_ms = 300;
@@ -182,7 +184,7 @@ static void lease__that_runs_out_is_lost_at_once(void **state)
     assert_int_equal(leadership_facts(stand->leadership)->phase, LEADER_ENDED);
 }
 
-static void lease__that_runs_out_is_noticed_by_the_loop(void **state)
+STAND_TEST(lease__that_runs_out_is_noticed_by_the_loop)
 {
     struct stand *stand = *state;
     fakeetcd.ttl_ms = 300;
@@ -190,7 +192,7 @@ static void lease__that_runs_out_is_noticed_by_the_loop(void **state)
     fakeetcd_await(&stand->loop, &stand->lost, 1);
 }
 
-static void lease__that_the_cluster_ended_is_lost(void **state)
+STAND_TEST(lease__that_the_cluster_ended_is_lost)
 {
     struct stand *stand = *state;
     become_leader(stand);
@@ -199,7 +201,7 @@ static void lease__that_the_cluster_ended_is_lost(void **state)
     assert_string_equal(stand->words, "the lease has ended");
 }
 
-static void ledger__that_says_so_deposes(void **state)
+STAND_TEST(ledger__that_says_so_deposes)
 {
     struct stand *stand = *state;
     become_leader(stand);
@@ -208,7 +210,7 @@ static void ledger__that_says_so_deposes(void **state)
     assert_string_equal(stand->words, "another leads");
 }
 
-static void leader__that_resigns_waits_for_the_answer(void **state)
+STAND_TEST(leader__that_resigns_waits_for_the_answer)
 {
     struct stand *stand = *state;
     become_leader(stand);
@@ -221,7 +223,7 @@ static void leader__that_resigns_waits_for_the_answer(void **state)
     assert_int_equal(stand->lost, 0);
 }
 
-static void standby__that_resigns_tries_once(void **state)
+STAND_TEST(standby__that_resigns_tries_once)
 {
     struct stand *stand = *state;
     answer(stand, LEADER_TEST, LEADER_OK, 0, "");
@@ -232,7 +234,7 @@ static void standby__that_resigns_tries_once(void **state)
     assert_int_equal(stand->resigned, 1);
 }
 
-static void none__is_a_broker_that_is_alone(void **state)
+UNIT(none__is_a_broker_that_is_alone)
 {
     assert_true(leadership_holds(NULL));
     assert_null(leadership_facts(NULL));
@@ -241,16 +243,4 @@ static void none__is_a_broker_that_is_alone(void **state)
     leadership_destroy(NULL);
 }
 
-#define STAND_TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
-
-UNIT_MAIN(STAND_TEST(standby__knows_who_leads),
-          STAND_TEST(cluster__that_does_not_answer_is_noticed),
-          STAND_TEST(cluster__that_fails_the_test_is_refused),
-          STAND_TEST(leader__extends_the_lease_of_its_store),
-          STAND_TEST(leader__knows_its_standbys), STAND_TEST(lease__that_runs_out_is_lost_at_once),
-          STAND_TEST(lease__that_runs_out_is_noticed_by_the_loop),
-          STAND_TEST(lease__that_the_cluster_ended_is_lost),
-          STAND_TEST(ledger__that_says_so_deposes),
-          STAND_TEST(leader__that_resigns_waits_for_the_answer),
-          STAND_TEST(standby__that_resigns_tries_once),
-          cmocka_unit_test(none__is_a_broker_that_is_alone))
+UNIT_RUN(NULL, NULL)

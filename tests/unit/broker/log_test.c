@@ -14,7 +14,7 @@ static const char *formatted(const char *text)
     return out;
 }
 
-static void line__has_time_and_level(void **state)
+UNIT(line__has_time_and_level)
 {
     char out[256];
     size_t length = log_format(out, sizeof out, LOG_WARNING, 1714564800250, "disk full records=3");
@@ -22,7 +22,7 @@ static void line__has_time_and_level(void **state)
     assert_int_equal(length, strlen(out));
 }
 
-static void line__has_a_priority_for_the_journal(void **state)
+UNIT(line__has_a_priority_for_the_journal)
 {
     char out[256];
     (void)log_format(out, sizeof out, LOG_WARNING, -1, "disk full");
@@ -31,12 +31,12 @@ static void line__has_a_priority_for_the_journal(void **state)
 
 /* A fabric manager's words, a job's name: none of it may forge a second line or steer a terminal.
  */
-static void line__stays_one_line(void **state)
+UNIT(line__stays_one_line)
 {
     assert_string_equal(formatted("a\nb\r\tc\x1b[2J\x7f"), "<6>a\\x0ab\\x0d\\x09c\\x1b[2J\\x7f\n");
 }
 
-static void line__keeps_utf8_and_escapes_what_is_not(void **state)
+UNIT(line__keeps_utf8_and_escapes_what_is_not)
 {
     assert_string_equal(formatted("gone \xe2\x86\x92 released \xc3\xa9 \xf0\x9f\x8c\x8d"),
                         "<6>gone \xe2\x86\x92 released \xc3\xa9 \xf0\x9f\x8c\x8d\n");
@@ -47,7 +47,7 @@ static void line__keeps_utf8_and_escapes_what_is_not(void **state)
     assert_string_equal(formatted("\xf4\x90\x80\x80"), "<6>\\xf4\\x90\\x80\\x80\n");
 }
 
-static void line__is_cut_and_says_so(void **state)
+UNIT(line__is_cut_and_says_so)
 {
     char text[5000], out[LOG_LINE_MAX];
     memset(text, 'x', sizeof text - 1);
@@ -88,7 +88,7 @@ static void two_levels(void)
     log_set_level(LOG_INFO);
 }
 
-static void level__decides_what_is_written(void **state)
+UNIT(level__decides_what_is_written)
 {
     char out[512];
     capture(out, sizeof out, two_levels);
@@ -108,7 +108,7 @@ static void under_the_journal(void)
     log_open("/nonexistent/socket");
 }
 
-static void journal__is_known_by_its_very_stream(void **state)
+UNIT(journal__is_known_by_its_very_stream)
 {
     char out[512];
     capture(out, sizeof out, under_the_journal);
@@ -128,8 +128,10 @@ static void two_messages(void)
              NULL, "elcap/f1: lost");
 }
 
+#define JOURNAL_TEST(name) UNIT_WITH(name, datagrams_open, datagrams_close)
+
 /* Nothing that a client says can forge a field, or a second message. */
-static void journal__gets_fields(void **state)
+JOURNAL_TEST(journal__gets_fields)
 {
     char out[512];
     capture(out, sizeof out, two_messages);
@@ -152,7 +154,7 @@ static void a_long_message(void)
     log_line(LOG_ERR, "%s", text);
 }
 
-static void journal__gets_long_messages_cut(void **state)
+JOURNAL_TEST(journal__gets_long_messages_cut)
 {
     char out[512];
     capture(out, sizeof out, a_long_message);
@@ -168,7 +170,7 @@ static void one_message(void)
     log_line(LOG_NOTICE, "hello");
 }
 
-static void journal_that_is_away__is_told_on_stderr(void **state)
+JOURNAL_TEST(journal_that_is_away__is_told_on_stderr)
 {
     char out[512];
     capture(out, sizeof out, one_message);
@@ -185,7 +187,7 @@ static void a_flood(void)
 }
 
 /* It never waits: the queue of the journal's socket is short (net.unix.max_dgram_qlen). */
-static void journal_that_is_busy__is_not_waited_for(void **state)
+JOURNAL_TEST(journal_that_is_busy__is_not_waited_for)
 {
     char out[512];
     unsigned taken = 0, lost = 0;
@@ -225,7 +227,7 @@ static unsigned count(const char *text, const char *words)
     return n;
 }
 
-static void flood__is_cut_but_for_debug(void **state)
+UNIT(flood__is_cut_but_for_debug)
 {
     static char out[256 * 1024];
     capture(out, sizeof out, a_flood_and_one_more);
@@ -234,23 +236,11 @@ static void flood__is_cut_but_for_debug(void **state)
     assert_int_equal(count(out, "this happens once"), 1);
 }
 
-static void levels__have_words(void **state)
+UNIT(levels__have_words)
 {
     for (int level = LOG_ERR; level <= LOG_DEBUG; level++)
         assert_int_equal(log_level_of(log_level_word(level)), level);
     assert_int_equal(log_level_of("loud"), -1);
 }
 
-#define JOURNAL_TEST(name) cmocka_unit_test_setup_teardown(name, datagrams_open, datagrams_close)
-
-UNIT_MAIN(cmocka_unit_test(line__has_time_and_level),
-          cmocka_unit_test(line__has_a_priority_for_the_journal),
-          cmocka_unit_test(line__stays_one_line),
-          cmocka_unit_test(line__keeps_utf8_and_escapes_what_is_not),
-          cmocka_unit_test(line__is_cut_and_says_so),
-          cmocka_unit_test(level__decides_what_is_written),
-          cmocka_unit_test(journal__is_known_by_its_very_stream),
-          JOURNAL_TEST(journal__gets_fields), JOURNAL_TEST(journal__gets_long_messages_cut),
-          JOURNAL_TEST(journal_that_is_away__is_told_on_stderr),
-          JOURNAL_TEST(journal_that_is_busy__is_not_waited_for),
-          cmocka_unit_test(flood__is_cut_but_for_debug), cmocka_unit_test(levels__have_words))
+UNIT_RUN(NULL, NULL)

@@ -32,13 +32,15 @@ static unsigned taken(const void *kind, unsigned n, int64_t now_ms)
     return count;
 }
 
-static void burst__is_written_whole(void **state)
+#define LIMIT_TEST(name) UNIT_WITH(name, empty, NULL)
+
+LIMIT_TEST(burst__is_written_whole)
 {
     assert_int_equal(taken(&one, LOGLIMIT_BURST, 1000), LOGLIMIT_BURST);
     assert_int_equal(taken(&one, 50, 1000), 0);
 }
 
-static void rate__is_what_a_flood_gets(void **state)
+LIMIT_TEST(rate__is_what_a_flood_gets)
 {
     (void)taken(&one, LOGLIMIT_BURST, 1000);
     unsigned count = 0;
@@ -47,13 +49,13 @@ static void rate__is_what_a_flood_gets(void **state)
     assert_in_range(count, 10 * LOGLIMIT_RATE - 1, 10 * LOGLIMIT_RATE + 1);
 }
 
-static void kinds__do_not_share(void **state)
+LIMIT_TEST(kinds__do_not_share)
 {
     (void)taken(&one, 10000, 1000);
     assert_int_equal(taken(&other, 1, 1000), 1);
 }
 
-static void left_out__is_told_once_with_a_sample(void **state)
+LIMIT_TEST(left_out__is_told_once_with_a_sample)
 {
     (void)taken(&one, LOGLIMIT_BURST + 7, 1000);
     loglimit_settle(&limit, 1000, tell, NULL); /* no room yet: the flood goes on */
@@ -64,7 +66,7 @@ static void left_out__is_told_once_with_a_sample(void **state)
     assert_string_equal(heard, "7 of a line; ");
 }
 
-static void quiet__fills_the_bucket_again(void **state)
+LIMIT_TEST(quiet__fills_the_bucket_again)
 {
     (void)taken(&one, LOGLIMIT_BURST + 1, 1000);
     assert_int_equal(taken(&one, LOGLIMIT_BURST, 1000 + 1000 * LOGLIMIT_BURST / LOGLIMIT_RATE),
@@ -73,16 +75,11 @@ static void quiet__fills_the_bucket_again(void **state)
     assert_int_equal(taken(&one, 1, 1000), 0);
 }
 
-static void more_kinds_than_places__are_written(void **state)
+LIMIT_TEST(more_kinds_than_places__are_written)
 {
     static const char addresses[4 * LOGLIMIT_KINDS];
     for (size_t i = 0; i < sizeof addresses; i++)
         assert_true(loglimit_take(&limit, &addresses[i], 1000, "once"));
 }
 
-#define LIMIT_TEST(name) cmocka_unit_test_setup(name, empty)
-
-UNIT_MAIN(LIMIT_TEST(burst__is_written_whole), LIMIT_TEST(rate__is_what_a_flood_gets),
-          LIMIT_TEST(kinds__do_not_share), LIMIT_TEST(left_out__is_told_once_with_a_sample),
-          LIMIT_TEST(quiet__fills_the_bucket_again),
-          LIMIT_TEST(more_kinds_than_places__are_written))
+UNIT_RUN(NULL, NULL)

@@ -29,7 +29,7 @@ static struct nicbook *read_text(const char *text, size_t length, struct told *t
     return book;
 }
 
-static void file__tells_nics_of_nodes(void **state)
+UNIT(file__tells_nics_of_nodes)
 {
     static const char text[] = "# all\n"
                                "elcap1  nic0=0x1200,nic1=0x1201\n"
@@ -51,7 +51,7 @@ static void file__tells_nics_of_nodes(void **state)
     nicbook_destroy(book);
 }
 
-static void line__that_is_wrong_is_told_and_left_out(void **state)
+UNIT(line__that_is_wrong_is_told_and_left_out)
 {
     static const char text[] = "n1 nic0=0x100000\n"
                                "n2 nic16=1\n"
@@ -75,7 +75,7 @@ static void line__that_is_wrong_is_told_and_left_out(void **state)
     nicbook_destroy(book);
 }
 
-static void file__has_limits(void **state)
+UNIT(file__has_limits)
 {
     static char text[NODEFILE_LINE_MAX + 100];
     struct told told;
@@ -93,6 +93,4 @@ static void file__has_limits(void **state)
     nicbook_destroy(book);
 }
 
-UNIT_MAIN(cmocka_unit_test(file__tells_nics_of_nodes),
-          cmocka_unit_test(line__that_is_wrong_is_told_and_left_out),
-          cmocka_unit_test(file__has_limits))
+UNIT_RUN(NULL, NULL)

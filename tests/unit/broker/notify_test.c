@@ -31,7 +31,9 @@ static struct notify opened(void)
     return notify;
 }
 
-static void words__arrive_as_one_datagram(void **state)
+#define FOLDER_TEST(name) UNIT_WITH(name, open_folder, datagrams_close)
+
+FOLDER_TEST(words__arrive_as_one_datagram)
 {
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
@@ -45,7 +47,7 @@ static void words__arrive_as_one_datagram(void **state)
 }
 
 /* The name of an abstract socket ends where its length says, not at a NUL. */
-static void abstract_socket__is_reached(void **state)
+FOLDER_TEST(abstract_socket__is_reached)
 {
     char name[64];
     (void)snprintf(name, sizeof name, "@mcast-notify-%d", (int)getpid());
@@ -56,7 +58,7 @@ static void abstract_socket__is_reached(void **state)
     notify_release(&notify);
 }
 
-static void no_socket__is_silence(void **state)
+FOLDER_TEST(no_socket__is_silence)
 {
     struct notify notify = opened();
     assert_false(notify.fd >= 0);
@@ -67,7 +69,7 @@ static void no_socket__is_silence(void **state)
     notify_release(&notify);
 }
 
-static void odd_socket__is_told_and_silence(void **state)
+FOLDER_TEST(odd_socket__is_told_and_silence)
 {
     struct notify notify;
     struct error err;
@@ -86,7 +88,7 @@ static void odd_socket__is_told_and_silence(void **state)
 }
 
 /* Type=notify-reload compares the moment with its own clock: CLOCK_MONOTONIC in microseconds. */
-static void reloading__tells_the_moment(void **state)
+FOLDER_TEST(reloading__tells_the_moment)
 {
     struct timespec before, after;
     unsigned long long moment = 0;
@@ -116,7 +118,7 @@ static uint64_t watchdog_with(const char *usec, const char *pid)
     return wanted;
 }
 
-static void watchdog__is_ours_when_it_names_us(void **state)
+FOLDER_TEST(watchdog__is_ours_when_it_names_us)
 {
     char self[32];
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
@@ -130,7 +132,7 @@ static void watchdog__is_ours_when_it_names_us(void **state)
     assert_true(watchdog_with("99999999999999999999999", NULL) == 0);
 }
 
-static void hint__never_waits(void **state)
+FOLDER_TEST(hint__never_waits)
 {
     setenv("NOTIFY_SOCKET", datagrams_path, 1);
     struct notify notify = opened();
@@ -142,9 +144,4 @@ static void hint__never_waits(void **state)
     notify_release(&notify);
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, datagrams_close)
-
-UNIT_MAIN(FOLDER_TEST(words__arrive_as_one_datagram), FOLDER_TEST(abstract_socket__is_reached),
-          FOLDER_TEST(no_socket__is_silence), FOLDER_TEST(odd_socket__is_told_and_silence),
-          FOLDER_TEST(reloading__tells_the_moment), FOLDER_TEST(watchdog__is_ours_when_it_names_us),
-          FOLDER_TEST(hint__never_waits))
+UNIT_RUN(NULL, NULL)

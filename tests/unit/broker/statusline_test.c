@@ -21,7 +21,7 @@ static struct statusline quiet(void)
     };
 }
 
-static void healthy__tells_link_and_numbers(void **state)
+UNIT(healthy__tells_link_and_numbers)
 {
     struct statusline facts = quiet();
     size_t first = statusline_format(&facts, line);
@@ -30,7 +30,7 @@ static void healthy__tells_link_and_numbers(void **state)
     assert_string_equal(line + first, " 12 jobs, 3 being released, 64500 of 64512 VNIs free.");
 }
 
-static void numbers__do_not_change_the_first_part(void **state)
+UNIT(numbers__do_not_change_the_first_part)
 {
     struct statusline facts = quiet();
     char before[STATUSLINE_SIZE];
@@ -40,7 +40,7 @@ static void numbers__do_not_change_the_first_part(void **state)
     assert_memory_equal(line, before, first);
 }
 
-static void trouble__comes_first(void **state)
+UNIT(trouble__comes_first)
 {
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
@@ -56,7 +56,7 @@ static void trouble__comes_first(void **state)
 }
 
 /* B11 */
-static void alarm__comes_before_all(void **state)
+UNIT(alarm__comes_before_all)
 {
     struct statusline facts = quiet();
     struct alarm conflict = {
@@ -76,7 +76,7 @@ static void alarm__comes_before_all(void **state)
     assert_memory_equal(line, more, sizeof more - 1);
 }
 
-static void no_fabric_manager__is_no_trouble(void **state)
+UNIT(no_fabric_manager__is_no_trouble)
 {
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
@@ -87,7 +87,7 @@ static void no_fabric_manager__is_no_trouble(void **state)
 }
 
 /* B7: a standby knows no jobs and no fabric manager, but who leads. */
-static void standby__tells_who_leads(void **state)
+UNIT(standby__tells_who_leads)
 {
     struct statusline facts = quiet();
     struct leadership_facts several = {.phase = LEADER_STANDBY, .unreachable_ms = -1};
@@ -107,7 +107,7 @@ static void standby__tells_who_leads(void **state)
 }
 
 /* A second line would be another word to the service manager (sd_notify(3)). */
-static void foreign_words__stay_in_the_line(void **state)
+UNIT(foreign_words__stay_in_the_line)
 {
     struct statusline facts = quiet();
     facts.core.link = LINK_DOWN;
@@ -117,7 +117,7 @@ static void foreign_words__stay_in_the_line(void **state)
     assert_null(strchr(line, '\n'));
 }
 
-static void long_words__are_cut_before_the_numbers(void **state)
+UNIT(long_words__are_cut_before_the_numbers)
 {
     struct statusline facts = quiet();
     char words[ERROR_TEXT_SIZE];
@@ -132,10 +132,4 @@ static void long_words__are_cut_before_the_numbers(void **state)
     assert_non_null(strstr(line, " [cut] 12 jobs, 3 being released, 64500 of 64512 VNIs free."));
 }
 
-UNIT_MAIN(cmocka_unit_test(healthy__tells_link_and_numbers),
-          cmocka_unit_test(numbers__do_not_change_the_first_part),
-          cmocka_unit_test(trouble__comes_first), cmocka_unit_test(alarm__comes_before_all),
-          cmocka_unit_test(no_fabric_manager__is_no_trouble),
-          cmocka_unit_test(standby__tells_who_leads),
-          cmocka_unit_test(foreign_words__stay_in_the_line),
-          cmocka_unit_test(long_words__are_cut_before_the_numbers))
+UNIT_RUN(NULL, NULL)

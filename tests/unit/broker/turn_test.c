@@ -45,7 +45,7 @@ static void first(struct turn *turn)
     assert_int_equal(turn->stall.count, 0);
 }
 
-static void long_turn__says_what_took_longest(void **state)
+UNIT_WITH(long_turn__says_what_took_longest, setup, teardown)
 {
     struct turn *turn = *state;
     struct turn_stall absence;
@@ -65,7 +65,7 @@ static void long_turn__says_what_took_longest(void **state)
 }
 
 /* What is within counts for itself; the same again adds up. */
-static void nested__is_told_apart(void **state)
+UNIT_WITH(nested__is_told_apart, setup, teardown)
 {
     struct turn *turn = *state;
     struct turn_stall absence;
@@ -86,7 +86,7 @@ static void nested__is_told_apart(void **state)
     assert_int_equal(absence.took_us, 80000);
 }
 
-static void unnamed__is_told_too(void **state)
+UNIT_WITH(unnamed__is_told_too, setup, teardown)
 {
     struct turn *turn = *state;
     struct turn_stall absence;
@@ -97,7 +97,7 @@ static void unnamed__is_told_too(void **state)
 }
 
 /* More names than there is room for are counted with what has none. */
-static void names__beyond_the_last_are_not_lost(void **state)
+UNIT_WITH(names__beyond_the_last_are_not_lost, setup, teardown)
 {
     static const char names[TURN_NAMES + 2][8] = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
     struct turn *turn = *state;
@@ -113,7 +113,7 @@ static void names__beyond_the_last_are_not_lost(void **state)
     assert_non_null(strstr(absence.what, "fabric manager"));
 }
 
-static void ordinary__is_counted_and_not_told(void **state)
+UNIT_WITH(ordinary__is_counted_and_not_told, setup, teardown)
 {
     struct turn *turn = *state;
     struct turn_stall absence;
@@ -129,7 +129,7 @@ static void ordinary__is_counted_and_not_told(void **state)
 }
 
 /* Each turn stands for itself. */
-static void turn__forgets_the_one_before(void **state)
+UNIT_WITH(turn__forgets_the_one_before, setup, teardown)
 {
     struct turn *turn = *state;
     struct turn_stall absence;
@@ -145,9 +145,4 @@ static void turn__forgets_the_one_before(void **state)
     assert_ptr_equal(absence.what, list_work);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(long_turn__says_what_took_longest, setup, teardown),
-          cmocka_unit_test_setup_teardown(nested__is_told_apart, setup, teardown),
-          cmocka_unit_test_setup_teardown(unnamed__is_told_too, setup, teardown),
-          cmocka_unit_test_setup_teardown(names__beyond_the_last_are_not_lost, setup, teardown),
-          cmocka_unit_test_setup_teardown(ordinary__is_counted_and_not_told, setup, teardown),
-          cmocka_unit_test_setup_teardown(turn__forgets_the_one_before, setup, teardown))
+UNIT_RUN(NULL, NULL)

@@ -8,7 +8,7 @@ static const char *text_at(const json_t *all, size_t index, const char *name)
         json_object_get(json_array_get(json_object_get(all, "findings"), index), name));
 }
 
-static void findings__the_worst_come_first(void **state)
+UNIT(findings__the_worst_come_first)
 {
     struct findings *findings = findings_create();
     findings_add(findings, FINDING_OK, "a", NULL, "fine");
@@ -28,7 +28,7 @@ static void findings__the_worst_come_first(void **state)
 }
 
 /* A broker of another version, or something that is none. */
-static void findings__of_a_broker_are_taken_as_they_come(void **state)
+UNIT(findings__of_a_broker_are_taken_as_they_come)
 {
     static const char sent[] =
         "[{\"check\":\"link\",\"level\":\"problem\",\"finding\":\"down\\u001b[2J\",\"advice\":null}"
@@ -50,7 +50,7 @@ static void findings__of_a_broker_are_taken_as_they_come(void **state)
     findings_destroy(findings);
 }
 
-static void findings__names_that_are_no_utf8_break_nothing(void **state)
+UNIT(findings__names_that_are_no_utf8_break_nothing)
 {
     struct findings *findings = findings_create();
     char long_text[4096];
@@ -68,6 +68,4 @@ static void findings__names_that_are_no_utf8_break_nothing(void **state)
     findings_destroy(findings);
 }
 
-UNIT_MAIN(cmocka_unit_test(findings__the_worst_come_first),
-          cmocka_unit_test(findings__of_a_broker_are_taken_as_they_come),
-          cmocka_unit_test(findings__names_that_are_no_utf8_break_nothing))
+UNIT_RUN(NULL, NULL)

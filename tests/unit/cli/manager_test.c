@@ -56,7 +56,7 @@ static void judge_broker(const char *whoami, const char *status)
     json_decref(how);
 }
 
-static void manager__is_or_is_not_the_caller(void **state)
+UNIT_WITH(manager__is_or_is_not_the_caller, setup, teardown)
 {
     set_fact("user", "slurm(64030)");
     judge_broker("{\"identity\":\"uid 64030\",\"clusters\":[\"a\",\"elcap\"]}",
@@ -94,7 +94,7 @@ static void manager__is_or_is_not_the_caller(void **state)
     expect("broker", "ok", "it answers", NULL);
 }
 
-static void manager__was_asked_already(void **state)
+UNIT_WITH(manager__was_asked_already, setup, teardown)
 {
     set_fact("user", "slurm(64030)"); /* asked as root, which has asked as slurm besides */
     set_fact("manager", "slurm");
@@ -103,7 +103,7 @@ static void manager__was_asked_already(void **state)
 }
 
 /* F3: reports of a node that the broker does not know as the cluster's are refused. */
-static void nodes__are_all_of_the_clusters(void **state)
+UNIT_WITH(nodes__are_all_of_the_clusters, setup, teardown)
 {
     static const char status[] = "{\"clusters\":[{\"name\":\"elcap\",\"list_command\":true,"
                                  "\"list_failures\":0,\"nodes\":\"n[1-4],m1\"}]}";
@@ -118,6 +118,4 @@ static void nodes__are_all_of_the_clusters(void **state)
            "mcastd.conf: [cluster \"elcap\"] nodes");
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(manager__is_or_is_not_the_caller, setup, teardown),
-          cmocka_unit_test_setup_teardown(manager__was_asked_already, setup, teardown),
-          cmocka_unit_test_setup_teardown(nodes__are_all_of_the_clusters, setup, teardown))
+UNIT_RUN(NULL, NULL)

@@ -40,7 +40,7 @@ static void expect(const char *parameters, const char *status, const char *check
 }
 
 /* I1: neither side knows the other's. */
-static void vnis__are_compared(void **state)
+UNIT(vnis__are_compared)
 {
     static const char *const status = STATUS("1024-40000,50000", ALPS HOOKS);
     expect("vnis=32768-65535," URL, status, "vnis", "problem",
@@ -55,7 +55,7 @@ static void vnis__are_compared(void **state)
     expect(URL, "{\"clusters\":[" ALPS HOOKS "]}", "vnis", "warning", "older", "upgrade");
 }
 
-static void url__is_the_brokers(void **state)
+UNIT(url__is_the_brokers)
 {
     static const char *const status = STATUS("1024-2047", ALPS);
     expect(URL "/", status, "fm_url", "ok", "https://broker:7471", NULL);
@@ -67,7 +67,7 @@ static void url__is_the_brokers(void **state)
            "no login for the Slurm of alps", "[cluster \"alps\"] plugin_login");
 }
 
-static void sizes__are_the_same_on_both_sides(void **state)
+UNIT(sizes__are_the_same_on_both_sides)
 {
     static const char *const status = STATUS("1024-2047", ALPS);
     expect("hwcoll_num_nodes=64,hwcoll_addrs_per_job=23," URL, status, "hwcoll_addrs_per_job", "ok",
@@ -93,7 +93,7 @@ static size_t shown(const char *config)
 }
 
 /* Of another Slurm doctor says nothing. */
-static void slurm__is_known_by_what_scontrol_shows(void **state)
+UNIT(slurm__is_known_by_what_scontrol_shows)
 {
     assert_true(shown("Configuration\nClusterName             = alps\nSwitchParameters        = "
                       "hwcoll_num_nodes=2," URL "\nSwitchType              = "
@@ -106,6 +106,4 @@ static void slurm__is_known_by_what_scontrol_shows(void **state)
     assert_int_equal(shown(""), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(vnis__are_compared), cmocka_unit_test(url__is_the_brokers),
-          cmocka_unit_test(sizes__are_the_same_on_both_sides),
-          cmocka_unit_test(slurm__is_known_by_what_scontrol_shows))
+UNIT_RUN(NULL, NULL)

@@ -2,7 +2,7 @@
 #include "cli/program.h"
 #include "tests/unit/unit.h"
 
-static void program__keeps_what_is_said_and_its_exit_status(void **state)
+UNIT(program__keeps_what_is_said_and_its_exit_status)
 {
     char out[64];
     const char *const echo[] = {"echo", "one", "two", NULL};
@@ -17,7 +17,7 @@ static void program__keeps_what_is_said_and_its_exit_status(void **state)
     assert_int_equal(program_run(no, NULL, out, sizeof out), 1);
 }
 
-static void program__keeps_standard_error_too(void **state)
+UNIT(program__keeps_standard_error_too)
 {
     char out[128];
     const char *const cat[] = {"cat", "/nonexistent", NULL};
@@ -25,7 +25,7 @@ static void program__keeps_standard_error_too(void **state)
     assert_non_null(strstr(out, "/nonexistent"));
 }
 
-static void program__cuts_what_is_too_long(void **state)
+UNIT(program__cuts_what_is_too_long)
 {
     char out[100];
     const char *const seq[] = {"seq", "1", "100000", NULL};
@@ -34,7 +34,7 @@ static void program__cuts_what_is_too_long(void **state)
     assert_int_equal(strncmp(out, "1\n2\n3\n", 6), 0);
 }
 
-static void program__that_is_not_there(void **state)
+UNIT(program__that_is_not_there)
 {
     char out[16];
     const char *const none[] = {"mcast-no-such-program", NULL};
@@ -46,7 +46,7 @@ static void program__that_is_not_there(void **state)
 }
 
 /* Words are words: no shell reads them. */
-static void program__asks_no_shell(void **state)
+UNIT(program__asks_no_shell)
 {
     char out[64];
     const char *const echo[] = {"echo", "$HOME; `id`", NULL};
@@ -54,7 +54,4 @@ static void program__asks_no_shell(void **state)
     assert_string_equal(out, "$HOME; `id`\n");
 }
 
-UNIT_MAIN(cmocka_unit_test(program__keeps_what_is_said_and_its_exit_status),
-          cmocka_unit_test(program__keeps_standard_error_too),
-          cmocka_unit_test(program__cuts_what_is_too_long),
-          cmocka_unit_test(program__that_is_not_there), cmocka_unit_test(program__asks_no_shell))
+UNIT_RUN(NULL, NULL)

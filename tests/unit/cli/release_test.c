@@ -2,7 +2,7 @@
 #include "cli/doctor/doctor.h"
 #include "tests/unit/unit.h"
 
-static void release__is_found_in_what_programs_say(void **state)
+UNIT(release__is_found_in_what_programs_say)
 {
     static const struct {
         const char *said;
@@ -24,7 +24,7 @@ static void release__is_found_in_what_programs_say(void **state)
     assert_false(release_find("7", &none));
 }
 
-static void release__compares_by_number_not_by_text(void **state)
+UNIT(release__compares_by_number_not_by_text)
 {
     static const char *const ascending[] = {"1.9.0",   "1.21.0",  "2.0.0",
                                             "2.0.0.1", "23.02.8", "23.11.0"};
@@ -56,7 +56,7 @@ static void judged(const char *name, const char *number, size_t problems, size_t
 }
 
 /* The edges of each range: the last bad release and the first good one. */
-static void release__judges_at_the_edges(void **state)
+UNIT(release__judges_at_the_edges)
 {
     judged("slurm", "23.02.7", 1, 0, 0); /* CVE-2024-42511 */
     judged("slurm", "23.02.8", 0, 0, 1);
@@ -87,6 +87,4 @@ static void release__judges_at_the_edges(void **state)
     judged("something-else", "1.0", 0, 0, 1);
 }
 
-UNIT_MAIN(cmocka_unit_test(release__is_found_in_what_programs_say),
-          cmocka_unit_test(release__compares_by_number_not_by_text),
-          cmocka_unit_test(release__judges_at_the_edges))
+UNIT_RUN(NULL, NULL)

@@ -13,7 +13,7 @@ static bool is_installed(const char *folders)
     return software_has_slingshot_plugin(text);
 }
 
-static void software__looks_where_slurm_does(void **state)
+UNIT(software__looks_where_slurm_does)
 {
     char folder[FOLDER_PATH_SIZE], folders[256];
     assert_int_equal(folder_create(folder), 0);
@@ -26,4 +26,4 @@ static void software__looks_where_slurm_does(void **state)
     folder_destroy(folder);
 }
 
-UNIT_MAIN(cmocka_unit_test(software__looks_where_slurm_does))
+UNIT_RUN(NULL, NULL)

@@ -191,7 +191,7 @@ static bool is_unconnected(const struct server *server)
 
 /* ---- */
 
-static void broker__an_answer_byte_by_byte(void **state)
+UNIT_WITH(broker__an_answer_byte_by_byte, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -210,7 +210,7 @@ static void broker__an_answer_byte_by_byte(void **state)
 }
 
 /* The connection is kept, and one that the broker has closed meanwhile is not used again. */
-static void broker__a_connection_is_kept(void **state)
+UNIT_WITH(broker__a_connection_is_kept, set_up, tear_down)
 {
     struct server *server = *state;
     int client = -1;
@@ -227,7 +227,7 @@ static void broker__a_connection_is_kept(void **state)
 }
 
 /* "Connection: close", or more than was asked for: there is no telling what the next bytes are. */
-static void broker__a_connection_is_not_kept(void **state)
+UNIT_WITH(broker__a_connection_is_not_kept, set_up, tear_down)
 {
     static const char *const answers[] = {
         "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{}", ANSWER ANSWER};
@@ -242,7 +242,7 @@ static void broker__a_connection_is_not_kept(void **state)
 
 /* It dies when the request is on its way: the request goes over a new one, and counts as one that
  * broke only after that. */
-static void broker__a_kept_connection_dies(void **state)
+UNIT_WITH(broker__a_kept_connection_dies, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -263,7 +263,7 @@ static void broker__a_kept_connection_dies(void **state)
     assert_true(is_unconnected(server));
 }
 
-static void broker__broken_off(void **state)
+UNIT_WITH(broker__broken_off, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -281,7 +281,7 @@ static void broker__broken_off(void **state)
     assert_true(is_unconnected(server));
 }
 
-static void broker__no_mcastd(void **state)
+UNIT_WITH(broker__no_mcastd, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -311,7 +311,7 @@ static int ask_long(struct server *server, struct asked *asked)
 }
 
 /* It is sent in as many pieces as it takes, and whole. */
-static void broker__a_long_request(void **state)
+UNIT_WITH(broker__a_long_request, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -336,7 +336,7 @@ static void broker__a_long_request(void **state)
 }
 
 /* Who refuses a request before all of it is there closes the connection: its answer counts. */
-static void broker__an_early_answer(void **state)
+UNIT_WITH(broker__an_early_answer, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -347,7 +347,7 @@ static void broker__an_early_answer(void **state)
     expect_answer(&asked);
 }
 
-static void broker__nobody_there(void **state)
+UNIT_WITH(broker__nobody_there, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -365,7 +365,7 @@ static void broker__nobody_there(void **state)
     listen_on(server, 16);
 }
 
-static void broker__no_answer_in_time(void **state)
+UNIT_WITH(broker__no_answer_in_time, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -378,7 +378,7 @@ static void broker__no_answer_in_time(void **state)
 
 /* The queue before the broker is full: there is nothing to be told when there is room again, so it
  * is tried for until the time is over. */
-static void broker__no_room_for_another_connection(void **state)
+UNIT_WITH(broker__no_room_for_another_connection, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked waiting, late, in_queue;
@@ -413,7 +413,7 @@ static void broker__no_room_for_another_connection(void **state)
 }
 
 /* What is cancelled is told so once, and its connection is not kept. */
-static void broker__cancelled(void **state)
+UNIT_WITH(broker__cancelled, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -432,7 +432,7 @@ static void broker__cancelled(void **state)
 }
 
 /* Of many with different limits each ends in its time, in whatever order they were begun. */
-static void broker__each_has_its_limit(void **state)
+UNIT_WITH(broker__each_has_its_limit, set_up, tear_down)
 {
     enum { COUNT = 50 };
     struct server *server = *state;
@@ -483,7 +483,7 @@ static void expect_distrust(struct server *server, const char *words)
     assert_int_equal(server->handle.broker.transports.connected, 0);
 }
 
-static void broker__a_server_of_another_user(void **state)
+UNIT_WITH(broker__a_server_of_another_user, set_up, tear_down)
 {
     struct server *server = *state;
     struct asked asked;
@@ -509,18 +509,4 @@ static void broker__a_server_of_another_user(void **state)
     expect_answer(&asked);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(broker__an_answer_byte_by_byte, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__a_connection_is_kept, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__a_connection_is_not_kept, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__a_kept_connection_dies, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__broken_off, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__no_mcastd, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__a_long_request, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__an_early_answer, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__nobody_there, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__no_answer_in_time, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__no_room_for_another_connection, set_up,
-                                          tear_down),
-          cmocka_unit_test_setup_teardown(broker__cancelled, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__each_has_its_limit, set_up, tear_down),
-          cmocka_unit_test_setup_teardown(broker__a_server_of_another_user, set_up, tear_down))
+UNIT_RUN(NULL, NULL)

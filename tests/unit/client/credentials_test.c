@@ -26,7 +26,7 @@ static int remove_file(void **state)
     return unlink(pem) == 0 && rmdir(folder) == 0 ? 0 : -1;
 }
 
-static void credentials__empty_ones_are_fine_and_want_munge(void **state)
+UNIT(credentials__empty_ones_are_fine_and_want_munge)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -37,7 +37,7 @@ static void credentials__empty_ones_are_fine_and_want_munge(void **state)
 }
 
 /* A certificate is a proof already; two that disagree would only confuse. */
-static void credentials__certificate_or_munge(void **state)
+UNIT(credentials__certificate_or_munge)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -52,7 +52,7 @@ static void credentials__certificate_or_munge(void **state)
 }
 
 /* It becomes a line of a header. */
-static void credentials__node_is_a_name(void **state)
+UNIT(credentials__node_is_a_name)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -67,7 +67,7 @@ static void credentials__node_is_a_name(void **state)
     credentials_release(mine);
 }
 
-static void credentials__what_is_set_goes_before_the_environment(void **state)
+UNIT(credentials__what_is_set_goes_before_the_environment)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -92,7 +92,7 @@ static void credentials__what_is_set_goes_before_the_environment(void **state)
     unsetenv("MCAST_MUNGE_SOCKET");
 }
 
-static void credentials__a_certificate_needs_its_key(void **state)
+UNIT(credentials__a_certificate_needs_its_key)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -108,7 +108,7 @@ static void credentials__a_certificate_needs_its_key(void **state)
 }
 
 /* Whoever can read the key can pretend to be its owner. */
-static void credentials__refuse_a_key_that_is_open_to_others(void **state)
+UNIT(credentials__refuse_a_key_that_is_open_to_others)
 {
     static const mode_t open_modes[] = {0640, 0604, 0620, 0602, 0610, 0601, 0644, 0777};
     struct mcast own = {0};
@@ -128,7 +128,7 @@ static void credentials__refuse_a_key_that_is_open_to_others(void **state)
     credentials_release(mine);
 }
 
-static void credentials__name_a_file_that_will_not_do(void **state)
+UNIT(credentials__name_a_file_that_will_not_do)
 {
     struct mcast own = {0};
     struct credentials *mine = &own.broker.peer.credentials;
@@ -147,11 +147,4 @@ static void credentials__name_a_file_that_will_not_do(void **state)
     credentials_release(mine);
 }
 
-UNIT_GROUP(make_file, remove_file,
-           cmocka_unit_test(credentials__empty_ones_are_fine_and_want_munge),
-           cmocka_unit_test(credentials__certificate_or_munge),
-           cmocka_unit_test(credentials__node_is_a_name),
-           cmocka_unit_test(credentials__what_is_set_goes_before_the_environment),
-           cmocka_unit_test(credentials__a_certificate_needs_its_key),
-           cmocka_unit_test(credentials__refuse_a_key_that_is_open_to_others),
-           cmocka_unit_test(credentials__name_a_file_that_will_not_do))
+UNIT_RUN(make_file, remove_file)

@@ -21,14 +21,14 @@ static void refuse_url(const char *url)
     assert_true(strlen(error.text) > 10);
 }
 
-static void endpoint__takes_sockets(void **state)
+UNIT(endpoint__takes_sockets)
 {
     accept_url("/run/mcastd/mcastd.sock", "/run/mcastd/mcastd.sock", "http://localhost",
                "/run/mcastd/mcastd.sock");
     accept_url("unix:/tmp/a b.sock", "/tmp/a b.sock", "http://localhost", "/tmp/a b.sock");
 }
 
-static void endpoint__takes_hosts(void **state)
+UNIT(endpoint__takes_hosts)
 {
     accept_url("https://mgmt1:7470", "", "https://mgmt1:7470", "https://mgmt1:7470");
     accept_url("https://[fe80::1]:7470/", "", "https://[fe80::1]:7470", "https://[fe80::1]:7470");
@@ -38,7 +38,7 @@ static void endpoint__takes_hosts(void **state)
     accept_url("http://[::1]:65535", "", "http://[::1]:65535", "http://[::1]:65535");
 }
 
-static void endpoint__refuses_the_rest(void **state)
+UNIT(endpoint__refuses_the_rest)
 {
     static const char *const urls[] = {
         "",
@@ -70,7 +70,7 @@ static void endpoint__refuses_the_rest(void **state)
 }
 
 /* Tokens are in the answers, MUNGE credentials in the requests: neither may be read on the way. */
-static void endpoint__speaks_in_the_clear_to_this_machine_only(void **state)
+UNIT(endpoint__speaks_in_the_clear_to_this_machine_only)
 {
     static const char *const urls[] = {"http://mgmt1:7470",
                                        "http://10.0.0.1:7470",
@@ -89,7 +89,7 @@ static void endpoint__speaks_in_the_clear_to_this_machine_only(void **state)
 }
 
 /* A password in a URL would come back in messages and logs. */
-static void endpoint__refuses_credentials_and_does_not_show_them(void **state)
+UNIT(endpoint__refuses_credentials_and_does_not_show_them)
 {
     struct endpoint endpoint;
     struct mcast_error error;
@@ -98,7 +98,7 @@ static void endpoint__refuses_credentials_and_does_not_show_them(void **state)
     assert_null(strstr(error.text, "hunter2"));
 }
 
-static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
+UNIT(endpoint__refuses_a_path_longer_than_the_system_allows)
 {
     char path[200];
     struct endpoint endpoint;
@@ -113,7 +113,7 @@ static void endpoint__refuses_a_path_longer_than_the_system_allows(void **state)
     assert_non_null(strstr(error.text, "107"));
 }
 
-static void endpoint__comes_from_argument_environment_default(void **state)
+UNIT(endpoint__comes_from_argument_environment_default)
 {
     struct endpoints endpoints;
     struct mcast_error error;
@@ -147,7 +147,7 @@ static void accept_list(const char *urls, const char *expected)
     assert_int_equal(endpoints.current, 0);
 }
 
-static void endpoints__are_separated_by_commas_and_blanks(void **state)
+UNIT(endpoints__are_separated_by_commas_and_blanks)
 {
     accept_list("https://m1:7470", "<https://m1:7470>");
     accept_list("https://m1:7470,https://m2:7470", "<https://m1:7470><https://m2:7470>");
@@ -158,7 +158,7 @@ static void endpoints__are_separated_by_commas_and_blanks(void **state)
 }
 
 /* As it was before there were lists. */
-static void endpoints__leave_a_path_whole(void **state)
+UNIT(endpoints__leave_a_path_whole)
 {
     accept_list("unix:/tmp/a b.sock", "</tmp/a b.sock>");
     accept_list("/tmp/a, b,c.sock", "</tmp/a, b,c.sock>");
@@ -173,7 +173,7 @@ static void refuse_list(const char *urls, const char *words)
     assert_words(error.text, words);
 }
 
-static void endpoints__refuse_a_list_with_a_fault(void **state)
+UNIT(endpoints__refuse_a_list_with_a_fault)
 {
     refuse_list("", "the broker's URL must be");
     refuse_list(" , ", "the broker's URL must be");
@@ -189,7 +189,7 @@ static void endpoints__refuse_a_list_with_a_fault(void **state)
 }
 
 /* What a broker says of a leader is compared as it is understood, and chooses nothing else. */
-static void endpoints__find_a_hint_among_themselves(void **state)
+UNIT(endpoints__find_a_hint_among_themselves)
 {
     struct endpoints endpoints;
     assert_int_equal(endpoints_parse(&endpoints, "https://m1:7470,/b,https://[::1]:1", NULL), 0);
@@ -219,7 +219,7 @@ static bool is_remote(const char *urls)
 }
 
 /* Then certificates and MUNGE have to be thought of. */
-static void endpoints__are_remote_when_one_is(void **state)
+UNIT(endpoints__are_remote_when_one_is)
 {
     assert_false(is_remote("/"));
     assert_false(is_remote("/a,/b"));
@@ -227,7 +227,7 @@ static void endpoints__are_remote_when_one_is(void **state)
     assert_true(is_remote("https://m1:1"));
 }
 
-static void endpoints__next_is_the_hint_or_the_one_behind(void **state)
+UNIT(endpoints__next_is_the_hint_or_the_one_behind)
 {
     assert_int_equal(endpoints_next(3, 0, 2, 1), 2);
     assert_int_equal(endpoints_next(3, 0, -1, 1), 1);
@@ -239,7 +239,7 @@ static void endpoints__next_is_the_hint_or_the_one_behind(void **state)
 }
 
 /* Whatever the hints say, each is asked once, and then it is over. */
-static void endpoints__each_is_asked_once(void **state)
+UNIT(endpoints__each_is_asked_once)
 {
     for (unsigned count = 1; count <= ENDPOINTS_MAX; count++) {
         for (int hint = -1; hint < (int)count; hint++) {
@@ -254,16 +254,4 @@ static void endpoints__each_is_asked_once(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(endpoint__takes_sockets), cmocka_unit_test(endpoint__takes_hosts),
-          cmocka_unit_test(endpoint__refuses_the_rest),
-          cmocka_unit_test(endpoint__speaks_in_the_clear_to_this_machine_only),
-          cmocka_unit_test(endpoint__refuses_credentials_and_does_not_show_them),
-          cmocka_unit_test(endpoint__refuses_a_path_longer_than_the_system_allows),
-          cmocka_unit_test(endpoint__comes_from_argument_environment_default),
-          cmocka_unit_test(endpoints__are_separated_by_commas_and_blanks),
-          cmocka_unit_test(endpoints__leave_a_path_whole),
-          cmocka_unit_test(endpoints__refuse_a_list_with_a_fault),
-          cmocka_unit_test(endpoints__find_a_hint_among_themselves),
-          cmocka_unit_test(endpoints__are_remote_when_one_is),
-          cmocka_unit_test(endpoints__next_is_the_hint_or_the_one_behind),
-          cmocka_unit_test(endpoints__each_is_asked_once))
+UNIT_RUN(NULL, NULL)

@@ -94,7 +94,7 @@ static void assert_refused(const char *const *environment, const char *step, con
 }
 
 /* Flux's paths are whole at every level, and its hooked f has one spelling. */
-static void inherit__flux_system_level(void **state)
+UNIT(inherit__flux_system_level)
 {
     struct level level;
     assert_golden(outer,
@@ -104,7 +104,7 @@ static void inherit__flux_system_level(void **state)
     assert_golden(outer, "/fA", GOLDEN("/fA"), &level);
 }
 
-static void inherit__flux_one_level_below(void **state)
+UNIT(inherit__flux_one_level_below)
 {
     struct level system, nested, again;
     assert_golden(outer, "/fA", GOLDEN("/fA"), &system);
@@ -119,7 +119,7 @@ static void inherit__flux_one_level_below(void **state)
 }
 
 /* Where Flux has no paths yet (before 0.76), ids are put below what is inherited. */
-static void inherit__flux_three_levels_by_ids(void **state)
+UNIT(inherit__flux_three_levels_by_ids)
 {
     struct level levels[4];
     assert_golden(outer, "/fA", GOLDEN("/fA"), &levels[0]);
@@ -132,7 +132,7 @@ static void inherit__flux_three_levels_by_ids(void **state)
 }
 
 /* F23: steps lie beside each other, whoever's environment they have. */
-static void inherit__slurm(void **state)
+UNIT(inherit__slurm)
 {
     struct level batch, step, next;
     assert_golden(outer, "batch", GOLDEN("batch"), &batch);
@@ -146,7 +146,7 @@ static void inherit__slurm(void **state)
 }
 
 /* Stale variables of a job further out, a number that the user set: nothing of it stays. */
-static void inherit__nothing_is_unset(void **state)
+UNIT(inherit__nothing_is_unset)
 {
     static const char *const none[] = {"PATH=/bin", "FI_CXI_HWCOLL_MIN_NODES=8",
                                        "FI_CXI_COLL_JOB_STEP_ID=/fA",
@@ -158,7 +158,7 @@ static void inherit__nothing_is_unset(void **state)
 
 /* S4: what runs in a job has its keys, at every level; settings are never unset, as a user may
  * have chosen them. */
-static void inherit__omnipath(void **state)
+UNIT(inherit__omnipath)
 {
     static const char *const job[] = {"PSM3_PKEY=0x8003",
                                       "FI_OPX_UUID=0011223344556677889900aabbccddee",
@@ -183,7 +183,7 @@ static void inherit__omnipath(void **state)
                   &nested);
 }
 
-static void inherit__half_is_refused(void **state)
+UNIT(inherit__half_is_refused)
 {
     static const size_t needed[] = {1, 2, 3, 5, 6};
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
@@ -198,7 +198,7 @@ static void inherit__half_is_refused(void **state)
     }
 }
 
-static void inherit__without_ca_or_step(void **state)
+UNIT(inherit__without_ca_or_step)
 {
     const char *part[sizeof outer / sizeof outer[0]];
     struct level level;
@@ -208,7 +208,7 @@ static void inherit__without_ca_or_step(void **state)
 }
 
 /* libfabric would look for it for ever. */
-static void inherit__a_ca_that_is_not_there_is_yes(void **state)
+UNIT(inherit__a_ca_that_is_not_there_is_yes)
 {
     static const struct {
         const char *given, *handed_on;
@@ -237,7 +237,7 @@ static void inherit__a_ca_that_is_not_there_is_yes(void **state)
 }
 
 /* I6: what no token could reach is no step. */
-static void inherit__what_is_no_step_is_refused(void **state)
+UNIT(inherit__what_is_no_step_is_refused)
 {
     char deep[600] = "/";
     assert_refused(outer, "", "the step is empty");
@@ -271,14 +271,14 @@ static int stop(const struct mcast_variable *variable, void *data)
     return 7;
 }
 
-static void inherit__stops_when_told(void **state)
+UNIT(inherit__stops_when_told)
 {
     int calls = 0;
     assert_int_equal(mcast_env_inherit(outer, "0", stop, &calls, NULL), 7);
     assert_int_equal(calls, 1);
 }
 
-static void inherit__takes_its_own_environment(void **state)
+UNIT(inherit__takes_its_own_environment)
 {
     struct level level;
     for (size_t i = 1; outer[i]; i++)
@@ -286,12 +286,4 @@ static void inherit__takes_its_own_environment(void **state)
     assert_golden(NULL, "/fA", GOLDEN("/fA"), &level);
 }
 
-UNIT_MAIN(cmocka_unit_test(inherit__flux_system_level),
-          cmocka_unit_test(inherit__flux_one_level_below),
-          cmocka_unit_test(inherit__flux_three_levels_by_ids), cmocka_unit_test(inherit__slurm),
-          cmocka_unit_test(inherit__nothing_is_unset), cmocka_unit_test(inherit__omnipath),
-          cmocka_unit_test(inherit__half_is_refused), cmocka_unit_test(inherit__without_ca_or_step),
-          cmocka_unit_test(inherit__a_ca_that_is_not_there_is_yes),
-          cmocka_unit_test(inherit__what_is_no_step_is_refused),
-          cmocka_unit_test(inherit__stops_when_told),
-          cmocka_unit_test(inherit__takes_its_own_environment))
+UNIT_RUN(NULL, NULL)

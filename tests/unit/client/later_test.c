@@ -11,7 +11,7 @@ static bool is_later(int code, int status, const char *word)
     return mcast_later(&error, NULL);
 }
 
-static void later__is_who_does_not_answer(void **state)
+UNIT(later__is_who_does_not_answer)
 {
     assert_true(is_later(MCAST_UNREACHABLE, 0, "no-connection"));
     assert_true(is_later(MCAST_UNREACHABLE, 0, "broken"));
@@ -21,7 +21,7 @@ static void later__is_who_does_not_answer(void **state)
     assert_true(is_later(MCAST_UNCLEAR, 504, ""));
 }
 
-static void later__is_who_can_serve_nobody(void **state)
+UNIT(later__is_who_can_serve_nobody)
 {
     static const char *const words[] = {"busy",     "too-many-connections", "storage",
                                         "stopping", "not-leader",           "out-of-memory",
@@ -31,7 +31,7 @@ static void later__is_who_can_serve_nobody(void **state)
     assert_true(is_later(MCAST_REFUSED, 429, "too-many-cleanups"));
 }
 
-static void later__is_no_word_about_the_request(void **state)
+UNIT(later__is_no_word_about_the_request)
 {
     assert_false(is_later(MCAST_OK, 0, ""));
     assert_false(is_later(MCAST_REFUSED, 503, "vnis-exhausted"));
@@ -45,7 +45,7 @@ static void later__is_no_word_about_the_request(void **state)
     assert_false(is_later(MCAST_STOPPED, 0, ""));
 }
 
-static void later__is_nothing_that_somebody_must_mend(void **state)
+UNIT(later__is_nothing_that_somebody_must_mend)
 {
     assert_false(is_later(MCAST_UNREACHABLE, 0, "tls"));
     assert_false(is_later(MCAST_UNREACHABLE, 0, "munge"));
@@ -53,7 +53,7 @@ static void later__is_nothing_that_somebody_must_mend(void **state)
     assert_false(is_later(MCAST_UNCLEAR, 200, ""));
 }
 
-static void later__tells_how_long_the_broker_wants_to_be_left_alone(void **state)
+UNIT(later__tells_how_long_the_broker_wants_to_be_left_alone)
 {
     struct mcast_error error = {
         .code = MCAST_REFUSED, .status = 503, .word = "storage", .retry_after = 5};
@@ -65,7 +65,7 @@ static void later__tells_how_long_the_broker_wants_to_be_left_alone(void **state
     assert_int_equal(after_ms, 0);
 }
 
-static void later__pauses_grow_to_a_second(void **state)
+UNIT(later__pauses_grow_to_a_second)
 {
     struct later later = {0};
     for (unsigned most = 50; most < 1000; most *= 2)
@@ -79,9 +79,4 @@ static void later__pauses_grow_to_a_second(void **state)
     assert_in_range(later_pause(&later, 0), 25, 50);
 }
 
-UNIT_MAIN(cmocka_unit_test(later__is_who_does_not_answer),
-          cmocka_unit_test(later__is_who_can_serve_nobody),
-          cmocka_unit_test(later__is_no_word_about_the_request),
-          cmocka_unit_test(later__is_nothing_that_somebody_must_mend),
-          cmocka_unit_test(later__tells_how_long_the_broker_wants_to_be_left_alone),
-          cmocka_unit_test(later__pauses_grow_to_a_second))
+UNIT_RUN(NULL, NULL)

@@ -2,7 +2,7 @@
 #include "client/calls/call.h"
 #include "tests/unit/unit.h"
 
-static void names__cluster(void **state)
+UNIT(names__cluster)
 {
     struct mcast_error error;
     assert_int_equal(names_check_cluster("elcap_2", &error), 0);
@@ -13,7 +13,7 @@ static void names__cluster(void **state)
         assert_int_equal(names_check_cluster(bad[i], &error), MCAST_USAGE);
 }
 
-static void names__job(void **state)
+UNIT(names__job)
 {
     char longest[130];
     struct mcast_error error;
@@ -30,7 +30,7 @@ static void names__job(void **state)
         assert_int_equal(names_check_job(bad[i], &error), MCAST_USAGE);
 }
 
-static void names__step(void **state)
+UNIT(names__step)
 {
     struct mcast_error error;
     assert_int_equal(names_check_step("0", &error), 0);
@@ -40,7 +40,7 @@ static void names__step(void **state)
         assert_int_equal(names_check_step(bad[i], &error), MCAST_USAGE);
 }
 
-static void names__node(void **state)
+UNIT(names__node)
 {
     char longest[257];
     struct mcast_error error;
@@ -58,13 +58,11 @@ static void names__node(void **state)
 }
 
 /* A control character in a name must not reach a terminal through the message. */
-static void names__messages_are_harmless(void **state)
+UNIT(names__messages_are_harmless)
 {
     struct mcast_error error;
     assert_int_equal(names_check_job("\x1b[2J", &error), MCAST_USAGE);
     assert_null(strchr(error.text, '\x1b'));
 }
 
-UNIT_MAIN(cmocka_unit_test(names__cluster), cmocka_unit_test(names__job),
-          cmocka_unit_test(names__step), cmocka_unit_test(names__node),
-          cmocka_unit_test(names__messages_are_harmless))
+UNIT_RUN(NULL, NULL)

@@ -12,7 +12,7 @@ static int read_problem(int status, const char *type, const char *body, struct m
     return rc;
 }
 
-static void problem__carries_the_brokers_words(void **state)
+UNIT(problem__carries_the_brokers_words)
 {
     struct mcast_error error;
     int rc = read_problem(422, "application/problem+json",
@@ -28,7 +28,7 @@ static void problem__carries_the_brokers_words(void **state)
     assert_string_equal(error.field, "vni_count");
 }
 
-static void problem__404_is_not_found(void **state)
+UNIT(problem__404_is_not_found)
 {
     struct mcast_error error;
     assert_int_equal(
@@ -38,7 +38,7 @@ static void problem__404_is_not_found(void **state)
 }
 
 /* A proxy or some other server is not to be taken for a broker that knows no such job. */
-static void problem__of_another_server_is_unclear(void **state)
+UNIT(problem__of_another_server_is_unclear)
 {
     struct mcast_error error;
     assert_int_equal(read_problem(404, "text/html", "<h1>404</h1>", &error), MCAST_UNCLEAR);
@@ -50,7 +50,7 @@ static void problem__of_another_server_is_unclear(void **state)
                      MCAST_UNCLEAR);
 }
 
-static void problem__odd_fields_are_left_out(void **state)
+UNIT(problem__odd_fields_are_left_out)
 {
     struct mcast_error error;
     assert_int_equal(read_problem(409, "application/problem+json",
@@ -61,7 +61,7 @@ static void problem__odd_fields_are_left_out(void **state)
     assert_string_equal(error.field, "");
 }
 
-static void problem__words_cannot_drive_a_terminal(void **state)
+UNIT(problem__words_cannot_drive_a_terminal)
 {
     struct mcast_error error;
     assert_int_equal(
@@ -70,14 +70,9 @@ static void problem__words_cannot_drive_a_terminal(void **state)
     assert_string_equal(error.text, "a [2Jb c");
 }
 
-static void problem__needs_no_error(void **state)
+UNIT(problem__needs_no_error)
 {
     assert_int_equal(read_problem(404, "application/problem+json", "{}", NULL), MCAST_NOT_FOUND);
 }
 
-UNIT_MAIN(cmocka_unit_test(problem__carries_the_brokers_words),
-          cmocka_unit_test(problem__404_is_not_found),
-          cmocka_unit_test(problem__of_another_server_is_unclear),
-          cmocka_unit_test(problem__odd_fields_are_left_out),
-          cmocka_unit_test(problem__words_cannot_drive_a_terminal),
-          cmocka_unit_test(problem__needs_no_error))
+UNIT_RUN(NULL, NULL)

@@ -90,7 +90,7 @@ static void broken(const char *text)
     reads(text, &(struct expected){REPLY_MORE, 0, "", "", TROUBLE_BROKEN});
 }
 
-static void reply__with_a_length(void **state)
+UNIT(reply__with_a_length)
 {
     whole("HTTP/1.1 200 OK\r\n" JSON "Content-Length: 2\r\n\r\n{}", 200, "application/json", "{}");
     whole("HTTP/1.1 404 \r\ncontent-length:0\r\n\r\n", 404, "", "");
@@ -99,7 +99,7 @@ static void reply__with_a_length(void **state)
           503, "application/problem+json", "x");
 }
 
-static void reply__in_chunks(void **state)
+UNIT(reply__in_chunks)
 {
     whole("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" JSON "\r\n"
           "3\r\nabc\r\nA\r\n0123456789\r\n00\r\n\r\n",
@@ -119,7 +119,7 @@ static void reply__in_chunks(void **state)
 }
 
 /* mcastd tells the length of everything it sends: what does not is not mcastd. */
-static void reply__without_a_length(void **state)
+UNIT(reply__without_a_length)
 {
     garbled("HTTP/1.1 200 OK\r\n" JSON "\r\n");
     garbled("HTTP/1.1 200 OK\r\n" JSON "Connection: close\r\n\r\n");
@@ -128,14 +128,14 @@ static void reply__without_a_length(void **state)
 }
 
 /* RFC 9112, 6.3: these have no body, whatever their headers say. */
-static void reply__without_a_body(void **state)
+UNIT(reply__without_a_body)
 {
     whole("HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n", 204, "", "");
     whole("HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n", 304, "", "");
 }
 
 /* RFC 9110, 15.2: a client passes over any number of 1xx, with what they say. */
-static void reply__after_interim_ones(void **state)
+UNIT(reply__after_interim_ones)
 {
     whole("HTTP/1.1 100 Continue\r\nContent-Type: text/plain\r\nRetry-After: 5\r\n\r\n"
           "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
@@ -145,14 +145,14 @@ static void reply__after_interim_ones(void **state)
     garbled("HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\nConnection: upgrade\r\n\r\n");
 }
 
-static void reply__broken_off(void **state)
+UNIT(reply__broken_off)
 {
     broken("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n{}");
     broken("HTTP/1.1 200 OK\r\nContent-Le");
     broken("HTT");
 }
 
-static void reply__garbage(void **state)
+UNIT(reply__garbage)
 {
     garbled("220 mail.example.gov ESMTP\r\n");
     garbled("HTTP/1.1 abc OK\r\n\r\n");
@@ -178,7 +178,7 @@ static void reply__garbage(void **state)
 }
 
 /* Nothing was read: the other side may never have seen the request. */
-static void reply__nothing_at_all(void **state)
+UNIT(reply__nothing_at_all)
 {
     struct reader reader;
     begin(&reader);
@@ -202,7 +202,7 @@ static bool keeps(const char *text)
     return kept;
 }
 
-static void reply__connection_is_kept(void **state)
+UNIT(reply__connection_is_kept)
 {
     assert_true(keeps("HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx"));
     assert_true(keeps("HTTP/1.1 200 OK\r\nConnection: Keep-Alive\r\nContent-Length: 1\r\n\r\nx"));
@@ -214,7 +214,7 @@ static void reply__connection_is_kept(void **state)
 }
 
 /* The longest line is taken, and a type that is longer than those of mcastd is cut. */
-static void reply__long_headers(void **state)
+UNIT(reply__long_headers)
 {
     enum { NAME = sizeof "Content-Type: " - 1, LONGEST = REPLY_LINE_SIZE - 2 - NAME };
     char text[4096], value[REPLY_LINE_SIZE], type[64];
@@ -232,7 +232,7 @@ static void reply__long_headers(void **state)
 }
 
 /* Headers without end are no answer: there is a limit, and memory does not grow until then. */
-static void reply__headers_without_end(void **state)
+UNIT(reply__headers_without_end)
 {
     static const char start[] = "HTTP/1.1 200 OK\r\n", line[] = "X-More: and more and more\r\n";
     struct reader reader;
@@ -254,7 +254,7 @@ static int collect(const char *bytes, size_t length, void *data)
 }
 
 /* Each piece of a stream is handed on as it comes; who has heard enough ends it. */
-static void reply__stream(void **state)
+UNIT(reply__stream)
 {
     struct reader reader;
     begin(&reader);
@@ -272,7 +272,7 @@ static void reply__stream(void **state)
 }
 
 /* What is refused, or of another type, is an answer like any other. */
-static void reply__stream_that_is_none(void **state)
+UNIT(reply__stream_that_is_none)
 {
     struct reader reader;
     begin(&reader);
@@ -287,7 +287,7 @@ static void reply__stream_that_is_none(void **state)
     text_release(&reader.request.answer.body);
 }
 
-static void reply__what_it_says_of_time(void **state)
+UNIT(reply__what_it_says_of_time)
 {
     struct reader reader;
     begin(&reader);
@@ -300,11 +300,4 @@ static void reply__what_it_says_of_time(void **state)
     assert_int_equal(reader.request.answer.retry_after, 3600);
 }
 
-UNIT_MAIN(cmocka_unit_test(reply__with_a_length), cmocka_unit_test(reply__in_chunks),
-          cmocka_unit_test(reply__without_a_length), cmocka_unit_test(reply__without_a_body),
-          cmocka_unit_test(reply__after_interim_ones), cmocka_unit_test(reply__broken_off),
-          cmocka_unit_test(reply__garbage), cmocka_unit_test(reply__nothing_at_all),
-          cmocka_unit_test(reply__connection_is_kept), cmocka_unit_test(reply__long_headers),
-          cmocka_unit_test(reply__headers_without_end), cmocka_unit_test(reply__stream),
-          cmocka_unit_test(reply__stream_that_is_none),
-          cmocka_unit_test(reply__what_it_says_of_time))
+UNIT_RUN(NULL, NULL)

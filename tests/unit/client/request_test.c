@@ -11,7 +11,7 @@ static void is(const char *text, int64_t expected)
     assert_int_equal(seconds, expected);
 }
 
-static void request__date_read(void **state)
+UNIT(request__date_read)
 {
     is("Sun, 06 Nov 1994 08:49:37 GMT", 784111777);
     is("Thu, 01 Jan 1970 00:00:00 GMT", 0);
@@ -21,7 +21,7 @@ static void request__date_read(void **state)
     is("Tue, 19 Jan 2038 03:14:08 GMT\r\n", 2147483648);
 }
 
-static void request__date_refused(void **state)
+UNIT(request__date_refused)
 {
     static const char *const wrong[] = {
         "",
@@ -51,4 +51,4 @@ static void request__date_refused(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(request__date_read), cmocka_unit_test(request__date_refused))
+UNIT_RUN(NULL, NULL)

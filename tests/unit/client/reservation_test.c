@@ -12,7 +12,7 @@ static const char whole[] =
     "\"env\":{\"FI_CXI_COLL_JOB_ID\":\"elcap-f2Rs8sydSxmd\","
     "\"FI_CXI_COLL_MCAST_TOKEN\":\"s3cr3t\"},\"later\":{\"unknown\":[1]}}";
 
-static void reservation__decodes_everything(void **state)
+UNIT(reservation__decodes_everything)
 {
     struct mcast_reservation *r = NULL;
     struct mcast_error error;
@@ -50,7 +50,7 @@ static void reservation__decodes_everything(void **state)
 }
 
 /* S1, S6: what the job is like; of an older broker, which does not say, it is Slingshot. */
-static void reservation__has_an_interconnect(void **state)
+UNIT(reservation__has_an_interconnect)
 {
     static const char omnipath[] =
         "{\"cluster\":\"elcap\",\"job\":\"1\",\"number\":1,\"state\":\"active\","
@@ -84,7 +84,7 @@ static void reservation__has_an_interconnect(void **state)
     mcast_reservation_free(r);
 }
 
-static void reservation__json_masks_secrets_unless_asked(void **state)
+UNIT(reservation__json_masks_secrets_unless_asked)
 {
     struct mcast_reservation *r = NULL;
     assert_int_equal(reservation_parse(whole, strlen(whole), &r, NULL), 0);
@@ -104,7 +104,7 @@ static void reservation__json_masks_secrets_unless_asked(void **state)
     mcast_reservation_free(r);
 }
 
-static void reservation__needs_only_its_names(void **state)
+UNIT(reservation__needs_only_its_names)
 {
     static const char bare[] = "{\"cluster\":\"c\",\"job\":\"j\",\"number\":1,\"uid\":0,"
                                "\"state\":\"something-new\",\"nodes\":null,\"hwcoll\":null,"
@@ -125,7 +125,7 @@ static void reservation__needs_only_its_names(void **state)
 }
 
 /* What a second release gets: a hook that runs twice must see success. */
-static void reservation__of_a_job_that_is_gone(void **state)
+UNIT(reservation__of_a_job_that_is_gone)
 {
     static const char gone[] = "{\"cluster\":\"c\",\"job\":\"j\",\"state\":\"gone\"}";
     struct mcast_reservation *r = NULL;
@@ -137,7 +137,7 @@ static void reservation__of_a_job_that_is_gone(void **state)
 }
 
 /* Each of these differs from a good answer in one field, which the message must name. */
-static void reservation__refuses_odd_answers(void **state)
+UNIT(reservation__refuses_odd_answers)
 {
     static const struct {
         const char *field, *value;
@@ -188,7 +188,7 @@ static void reservation__refuses_odd_answers(void **state)
 
 /* They are evaluated by shells of root's, too (B3): a false broker sets nothing but what
  * Slingshot's libraries read. */
-static void reservation__passes_on_variables_of_slingshot_only(void **state)
+UNIT(reservation__passes_on_variables_of_slingshot_only)
 {
     static const char env[] =
         "{\"LD_PRELOAD\":\"/tmp/x.so\",\"PATH\":\"/tmp\",\"FI_CXI_A\":\"/a b\","
@@ -206,7 +206,7 @@ static void reservation__passes_on_variables_of_slingshot_only(void **state)
     mcast_reservation_free(r);
 }
 
-static void reservation__refuses_what_is_no_object(void **state)
+UNIT(reservation__refuses_what_is_no_object)
 {
     static const char *const bodies[] = {"",
                                          "null",
@@ -225,13 +225,13 @@ static void reservation__refuses_what_is_no_object(void **state)
     }
 }
 
-static void reservation__free_takes_null(void **state)
+UNIT(reservation__free_takes_null)
 {
     mcast_reservation_free(NULL);
 }
 
 /* What an older broker leaves out is not there; what is of a wrong kind is refused. */
-static void reservation__tells_who_is_waited_for(void **state)
+UNIT(reservation__tells_who_is_waited_for)
 {
 #define WAITING(more)                                                                              \
     "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":1,\"state\":\"releasing\","                  \
@@ -271,13 +271,4 @@ static void reservation__tells_who_is_waited_for(void **state)
         assert_int_equal(reservation_parse(bad[i], strlen(bad[i]), &r, &error), MCAST_UNCLEAR);
 }
 
-UNIT_MAIN(cmocka_unit_test(reservation__tells_who_is_waited_for),
-          cmocka_unit_test(reservation__decodes_everything),
-          cmocka_unit_test(reservation__has_an_interconnect),
-          cmocka_unit_test(reservation__json_masks_secrets_unless_asked),
-          cmocka_unit_test(reservation__needs_only_its_names),
-          cmocka_unit_test(reservation__of_a_job_that_is_gone),
-          cmocka_unit_test(reservation__refuses_odd_answers),
-          cmocka_unit_test(reservation__passes_on_variables_of_slingshot_only),
-          cmocka_unit_test(reservation__refuses_what_is_no_object),
-          cmocka_unit_test(reservation__free_takes_null))
+UNIT_RUN(NULL, NULL)

@@ -60,7 +60,7 @@ static void end(struct scene *scene)
     text_release(&scene->request.answer.body);
 }
 
-static void round__one_broker_has_all_the_time(void **state)
+UNIT(round__one_broker_has_all_the_time)
 {
     struct scene scene;
     begin(&scene, "/1");
@@ -70,7 +70,7 @@ static void round__one_broker_has_all_the_time(void **state)
 }
 
 /* A part of the request's time, but for what the broker itself may take. */
-static void round__each_of_several_has_a_part_of_it(void **state)
+UNIT(round__each_of_several_has_a_part_of_it)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -92,7 +92,7 @@ static void round__each_of_several_has_a_part_of_it(void **state)
 }
 
 /* Another request has found out meanwhile that one leads which this one has asked already. */
-static void round__asks_none_twice(void **state)
+UNIT(round__asks_none_twice)
 {
     struct scene scene;
     begin(&scene, "/1,/2,/3");
@@ -108,7 +108,7 @@ static void round__asks_none_twice(void **state)
     end(&scene);
 }
 
-static void round__follows_a_hint(void **state)
+UNIT(round__follows_a_hint)
 {
     struct scene scene;
     begin(&scene, "/1,/2,/3");
@@ -122,7 +122,7 @@ static void round__follows_a_hint(void **state)
 }
 
 /* What was tried on the one is not counted on the next; a single request tries it. */
-static void round__begins_anew_with_each(void **state)
+UNIT(round__begins_anew_with_each)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -137,7 +137,7 @@ static void round__begins_anew_with_each(void **state)
 }
 
 /* One that was given up is asked again after the others, for longer; one that refused is not. */
-static void round__gives_the_slow_a_second_chance(void **state)
+UNIT(round__gives_the_slow_a_second_chance)
 {
     struct scene scene;
     begin(&scene, "/1,/2,/3");
@@ -159,7 +159,7 @@ static void round__gives_the_slow_a_second_chance(void **state)
     end(&scene);
 }
 
-static void round__ends_with_the_time(void **state)
+UNIT(round__ends_with_the_time)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -169,7 +169,7 @@ static void round__ends_with_the_time(void **state)
 }
 
 /* A stream that has begun goes on at the next broker, but by itself. */
-static void round__leaves_a_stream_alone(void **state)
+UNIT(round__leaves_a_stream_alone)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -181,7 +181,7 @@ static void round__leaves_a_stream_alone(void **state)
 }
 
 /* "Not now" as long as one of them may serve it soon, with what that one asked for. */
-static void round__says_what_each_did(void **state)
+UNIT(round__says_what_each_did)
 {
     struct scene scene;
     const struct mcast_error *error = &scene.request.error;
@@ -220,7 +220,7 @@ static bool distrusted(struct scene *scene)
 }
 
 /* Nothing will be otherwise soon: the next step is what counts. */
-static void round__keeps_the_next_step(void **state)
+UNIT(round__keeps_the_next_step)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -233,7 +233,7 @@ static void round__keeps_the_next_step(void **state)
     assert_false(mcast_later(&scene.request.error, NULL));
 }
 
-static void round__knows_whom_to_leave(void **state)
+UNIT(round__knows_whom_to_leave)
 {
     static const struct {
         struct mcast_error error;
@@ -257,7 +257,7 @@ static void round__knows_whom_to_leave(void **state)
 }
 
 /* The answer of another kind says nothing of who leads. */
-static void round__remembers_who_led(void **state)
+UNIT(round__remembers_who_led)
 {
     struct scene scene;
     begin(&scene, "/1,/2");
@@ -272,12 +272,4 @@ static void round__remembers_who_led(void **state)
     assert_int_equal(scene.broker.peer.endpoints.current, 1);
 }
 
-UNIT_MAIN(cmocka_unit_test(round__one_broker_has_all_the_time),
-          cmocka_unit_test(round__each_of_several_has_a_part_of_it),
-          cmocka_unit_test(round__asks_none_twice), cmocka_unit_test(round__follows_a_hint),
-          cmocka_unit_test(round__begins_anew_with_each),
-          cmocka_unit_test(round__gives_the_slow_a_second_chance),
-          cmocka_unit_test(round__ends_with_the_time),
-          cmocka_unit_test(round__leaves_a_stream_alone),
-          cmocka_unit_test(round__says_what_each_did), cmocka_unit_test(round__keeps_the_next_step),
-          cmocka_unit_test(round__knows_whom_to_leave), cmocka_unit_test(round__remembers_who_led))
+UNIT_RUN(NULL, NULL)

@@ -60,14 +60,16 @@ static void folder_is(uid_t owner, mode_t mode)
     assert_int_equal(chmod(folder, mode), 0);
 }
 
-static void server__of_this_user(void **state)
+#define FOLDER_TEST(name) UNIT_WITH(name, open_folder, close_folder)
+
+FOLDER_TEST(server__of_this_user)
 {
     expect(geteuid(), NULL, true, "");
     expect(geteuid(), "no_such_user", geteuid() == 0, "");
 }
 
 /* As RuntimeDirectory= makes it. */
-static void server__that_owns_the_folder(void **state)
+FOLDER_TEST(server__that_owns_the_folder)
 {
     if (geteuid() != 0)
         skip();
@@ -81,7 +83,7 @@ static void server__that_owns_the_folder(void **state)
 }
 
 /* Any user who can write there may have put it there. */
-static void server__in_a_folder_of_others(void **state)
+FOLDER_TEST(server__in_a_folder_of_others)
 {
     if (geteuid() != 0)
         skip();
@@ -93,7 +95,7 @@ static void server__in_a_folder_of_others(void **state)
     expect(0, NULL, true, "");
 }
 
-static void server__that_was_named(void **state)
+FOLDER_TEST(server__that_was_named)
 {
     if (geteuid() != 0)
         skip();
@@ -110,7 +112,7 @@ static void server__that_was_named(void **state)
 }
 
 /* In a user namespace all that is outside looks alike, the folder's owner, too. */
-static void server__that_the_kernel_cannot_name(void **state)
+FOLDER_TEST(server__that_the_kernel_cannot_name)
 {
     if (geteuid() != 0)
         skip();
@@ -119,8 +121,4 @@ static void server__that_the_kernel_cannot_name(void **state)
     expect(UNKNOWN, "65534", true, "");
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-
-UNIT_MAIN(FOLDER_TEST(server__of_this_user), FOLDER_TEST(server__that_owns_the_folder),
-          FOLDER_TEST(server__in_a_folder_of_others), FOLDER_TEST(server__that_was_named),
-          FOLDER_TEST(server__that_the_kernel_cannot_name))
+UNIT_RUN(NULL, NULL)

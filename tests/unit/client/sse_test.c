@@ -37,7 +37,7 @@ static void reads(const char *stream, const char *expected)
     }
 }
 
-static void sse__events_wherever_the_pieces_end(void **state)
+UNIT(sse__events_wherever_the_pieces_end)
 {
     reads("id: 1\nevent: reserved\ndata: {\"seq\":1}\n\nid: 2\nevent: lost\ndata: x\n\n",
           "reserved|{\"seq\":1};lost|x;");
@@ -52,7 +52,7 @@ static void sse__events_wherever_the_pieces_end(void **state)
     reads("datum: x\nDATA: y\n data: z\ndata: a\nid2: q\n\n", "message|a;");
 }
 
-static void sse__has_limits(void **state)
+UNIT(sse__has_limits)
 {
     struct sse line = {0}, data = {0};
     char log[LOG_SIZE] = "";
@@ -82,7 +82,7 @@ static int refuse(const char *name, const char *lines, void *data)
     return 42;
 }
 
-static void sse__stops_when_told(void **state)
+UNIT(sse__stops_when_told)
 {
     struct sse sse = {0};
     int count = 0;
@@ -94,7 +94,7 @@ static void sse__stops_when_told(void **state)
 
 /* ---- one event ---- */
 
-static void event__fatal_one(void **state)
+UNIT(event__fatal_one)
 {
     struct mcast_event *event = NULL;
     assert_int_equal(
@@ -121,7 +121,7 @@ static void event__fatal_one(void **state)
     document_free(event);
 }
 
-static void event__about_no_job(void **state)
+UNIT(event__about_no_job)
 {
     struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "link-up",
@@ -137,7 +137,7 @@ static void event__about_no_job(void **state)
     document_free(event);
 }
 
-static void event__gap(void **state)
+UNIT(event__gap)
 {
     struct mcast_event *event = NULL;
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1,\"to\":500}", NULL), 0);
@@ -148,7 +148,7 @@ static void event__gap(void **state)
     document_free(event);
 }
 
-static void event__odd_ones_are_unclear(void **state)
+UNIT(event__odd_ones_are_unclear)
 {
     static const char *const odd[] = {"",
                                       "[]",
@@ -170,7 +170,4 @@ static void event__odd_ones_are_unclear(void **state)
     assert_int_equal(event_decode(&event, "gap", "{\"from\":1}", NULL), MCAST_UNCLEAR);
 }
 
-UNIT_MAIN(cmocka_unit_test(sse__events_wherever_the_pieces_end), cmocka_unit_test(sse__has_limits),
-          cmocka_unit_test(sse__stops_when_told), cmocka_unit_test(event__fatal_one),
-          cmocka_unit_test(event__about_no_job), cmocka_unit_test(event__gap),
-          cmocka_unit_test(event__odd_ones_are_unclear))
+UNIT_RUN(NULL, NULL)

@@ -13,7 +13,7 @@ static void becomes(const char *plain, const char *expected)
     text_release(&text);
 }
 
-static void text__what_means_something_in_a_url(void **state)
+UNIT(text__what_means_something_in_a_url)
 {
     becomes("", "");
     becomes("AZaz09-._~", "AZaz09-._~");
@@ -24,4 +24,4 @@ static void text__what_means_something_in_a_url(void **state)
     becomes("\xc6\x92x", "%C6%92x");
 }
 
-UNIT_MAIN(cmocka_unit_test(text__what_means_something_in_a_url))
+UNIT_RUN(NULL, NULL)

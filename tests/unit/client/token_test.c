@@ -28,7 +28,7 @@ static int allows(const char *text, enum bearer_operation operation, const char 
     return code == 0 ? bearer_allows(&bearer.scope, operation, step, NULL) : code;
 }
 
-static void token__narrowed_can_do_that_and_no_more(void **state)
+UNIT(token__narrowed_can_do_that_and_no_more)
 {
     static const char *const operations[] = {"cleanup", NULL};
     struct mcast_narrowing narrowing = MCAST_NARROWING_INIT;
@@ -64,7 +64,7 @@ static void assert_refused(const char *token, const struct mcast_narrowing *narr
     assert_null(strstr(error.text, token + 12));
 }
 
-static void token__refused_says_why_without_it(void **state)
+UNIT(token__refused_says_why_without_it)
 {
     static const char *const none[] = {NULL}, *const odd[] = {"show", "shout", NULL};
     static const struct {
@@ -115,7 +115,7 @@ static void token__refused_says_why_without_it(void **state)
 }
 
 /* A program that was compiled before a field came, or after. */
-static void narrowing__of_another_size(void **state)
+UNIT(narrowing__of_another_size)
 {
     struct {
         struct mcast_narrowing known;
@@ -136,7 +136,7 @@ static void narrowing__of_another_size(void **state)
     assert_int_equal(mcast_token_narrow(token, &newer.known, slim, sizeof slim, &error), 0);
 }
 
-static void token__read_says_what_it_is_for(void **state)
+UNIT(token__read_says_what_it_is_for)
 {
     static const char *const operations[] = {"show", NULL};
     struct mcast_narrowing narrowing = MCAST_NARROWING_INIT;
@@ -176,7 +176,7 @@ static void token__read_says_what_it_is_for(void **state)
 }
 
 /* docs/tokens.md has these. */
-static void token__read_warns_of_what_is_useless(void **state)
+UNIT(token__read_warns_of_what_is_useless)
 {
     static const struct {
         const char *token, *words;
@@ -202,8 +202,4 @@ static void token__read_warns_of_what_is_useless(void **state)
     assert_null(seen);
 }
 
-UNIT_MAIN(cmocka_unit_test(token__narrowed_can_do_that_and_no_more),
-          cmocka_unit_test(token__refused_says_why_without_it),
-          cmocka_unit_test(narrowing__of_another_size),
-          cmocka_unit_test(token__read_says_what_it_is_for),
-          cmocka_unit_test(token__read_warns_of_what_is_useless))
+UNIT_RUN(NULL, NULL)

@@ -4,7 +4,7 @@
 /* What a reservation wants next, and what its job is told when the time is up (F13, F21). */
 
 /* A call that is wanted still keeps its place, whatever else is heard of the job. */
-static void act__what_waits_keeps_its_place(void **state)
+FRESH(act__what_waits_keeps_its_place)
 {
     struct driver *d = *state;
     d->config.calls_at_once = 1;
@@ -23,7 +23,7 @@ static void act__what_waits_keeps_its_place(void **state)
 }
 
 /* To clear a name for a job that starts is urgent; when that is released meanwhile it is not. */
-static void act__what_is_urgent_no_more_changes_its_lane(void **state)
+FRESH(act__what_is_urgent_no_more_changes_its_lane)
 {
     struct driver *d = *state;
     d->config.calls_at_once = 1;
@@ -51,7 +51,7 @@ static void assert_given_up(const struct driver *d, const char *job, enum hwcoll
 }
 
 /* F21: what was never asked for cannot be there. The one place had another's call. */
-static void give_up__tells_the_asked_from_those_that_waited(void **state)
+UNIT(give_up__tells_the_asked_from_those_that_waited)
 {
     struct driver d;
     driver_init(&d);
@@ -90,7 +90,7 @@ static uint64_t clear_the_name(struct driver *d)
 }
 
 /* The name is free, and there is room: only the time is over. */
-static void give_up__when_the_name_became_free_too_late(void **state)
+UNIT(give_up__when_the_name_became_free_too_late)
 {
     struct driver d;
     uint64_t release = clear_the_name(&d);
@@ -101,7 +101,7 @@ static void give_up__when_the_name_became_free_too_late(void **state)
 }
 
 /* B4: the budget was lowered meanwhile, so what the fabric manager said last is not why. */
-static void give_up__for_want_of_room_tells_of_the_room(void **state)
+UNIT(give_up__for_want_of_room_tells_of_the_room)
 {
     struct driver d;
     uint64_t release = clear_the_name(&d);
@@ -116,7 +116,7 @@ static void give_up__for_want_of_room_tells_of_the_room(void **state)
 }
 
 /* B4: a cluster that is taken out of the configuration has no budget of its own any more. */
-static void act__waits_for_no_budget_that_is_gone(void **state)
+FRESH(act__waits_for_no_budget_that_is_gone)
 {
     struct driver *d = *state;
     d->config.clusters[0].budget = 30;
@@ -132,7 +132,7 @@ static void act__waits_for_no_budget_that_is_gone(void **state)
 }
 
 /* What is given up between two tries is released at once, not when the next try was due. */
-static void give_up__releases_without_a_pause(void **state)
+UP(give_up__releases_without_a_pause)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -145,7 +145,7 @@ static void give_up__releases_without_a_pause(void **state)
 }
 
 /* The pauses between tries grow with the failures of one purpose, not with those before. */
-static void act__tries_are_counted_anew_for_each_purpose(void **state)
+UP(act__tries_are_counted_anew_for_each_purpose)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
@@ -172,7 +172,7 @@ static void act__tries_are_counted_anew_for_each_purpose(void **state)
 }
 
 /* I4: a CHECK before the first try has settled is not the last one: it is asked again then. */
-static void act__looks_again_when_the_first_try_has_settled(void **state)
+FRESH(act__looks_again_when_the_first_try_has_settled)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
@@ -210,7 +210,7 @@ static int64_t first_life(struct driver *d, const struct reserve_request *q)
 
 /* Acting on the newer life of a job may end the older one too: nothing is done with that again. The
  * link is lost, or others give addresses back, when the time of both is over. */
-static void act__two_lives_may_end_at_once(void **state)
+UNIT(act__two_lives_may_end_at_once)
 {
     for (int room = 0; room < 2; room++) {
         struct driver d;
@@ -241,7 +241,7 @@ static void act__two_lives_may_end_at_once(void **state)
 }
 
 /* However much is due at once, a step does a thousand of it; the rest is due at once. */
-static void act__much_that_is_due_takes_several_steps(void **state)
+FRESH(act__much_that_is_due_takes_several_steps)
 {
     struct driver *d = *state;
     d->config.trace_level = 4;
@@ -260,14 +260,4 @@ static void act__much_that_is_due_takes_several_steps(void **state)
     assert_int_equal(driver_held(d), 0);
 }
 
-UNIT_MAIN(FRESH(act__what_waits_keeps_its_place),
-          FRESH(act__what_is_urgent_no_more_changes_its_lane),
-          FRESH(act__much_that_is_due_takes_several_steps),
-          FRESH(act__waits_for_no_budget_that_is_gone),
-          FRESH(act__looks_again_when_the_first_try_has_settled),
-          cmocka_unit_test(act__two_lives_may_end_at_once),
-          UP(act__tries_are_counted_anew_for_each_purpose),
-          cmocka_unit_test(give_up__tells_the_asked_from_those_that_waited),
-          cmocka_unit_test(give_up__when_the_name_became_free_too_late),
-          cmocka_unit_test(give_up__for_want_of_room_tells_of_the_room),
-          UP(give_up__releases_without_a_pause))
+UNIT_RUN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 enum { MANY = 500 };
 
-static void agenda__gives_them_in_order(void **state)
+UNIT(agenda__gives_them_in_order)
 {
     struct agenda a = {0};
     struct reservation *r[MANY];
@@ -39,4 +39,4 @@ static void agenda__gives_them_in_order(void **state)
     agenda_release(&a);
 }
 
-UNIT_MAIN(cmocka_unit_test(agenda__gives_them_in_order))
+UNIT_RUN(NULL, NULL)

@@ -6,7 +6,7 @@
 enum { AT_ONCE = 8 };
 
 /* However many releases wait, a reserve is next, and places are kept free for it. */
-static void callqueue__releases_never_starve_reserves(void **state)
+UNIT(callqueue__releases_never_starve_reserves)
 {
     struct callqueue q = {0};
     struct operation releases[100] = {0}, reserve = {0};
@@ -21,7 +21,7 @@ static void callqueue__releases_never_starve_reserves(void **state)
     assert_null(callqueue_begin(&q, AT_ONCE));
 }
 
-static void callqueue__releases_go_before_questions(void **state)
+UNIT(callqueue__releases_go_before_questions)
 {
     struct callqueue q = {0};
     struct operation checks[AT_ONCE] = {0}, release = {0};
@@ -36,7 +36,7 @@ static void callqueue__releases_go_before_questions(void **state)
     assert_ptr_equal(callqueue_begin(&q, AT_ONCE), &release);
 }
 
-static void callqueue__one_place_serves_both_lanes(void **state)
+UNIT(callqueue__one_place_serves_both_lanes)
 {
     struct callqueue q = {0};
     struct operation release = {0}, reserve = {0};
@@ -52,7 +52,7 @@ static void callqueue__one_place_serves_both_lanes(void **state)
 
 /* How many of each lane are under way at once when all of them wait, for each number of places:
  * reserves may have all, others three quarters, cleanups an eighth, and one at least of each. */
-static void callqueue__shares_places(void **state)
+UNIT(callqueue__shares_places)
 {
     static const struct {
         uint32_t places, reserves, others, cleanups;
@@ -85,7 +85,7 @@ static void callqueue__shares_places(void **state)
 }
 
 /* With few places a cleanup waits for releases, and goes when none waits. */
-static void callqueue__cleanups_go_when_no_release_waits(void **state)
+UNIT(callqueue__cleanups_go_when_no_release_waits)
 {
     for (uint32_t places = 1; places <= 3; places++) {
         struct callqueue q = {0};
@@ -96,7 +96,7 @@ static void callqueue__cleanups_go_when_no_release_waits(void **state)
     }
 }
 
-static void callqueue_end__knows_only_calls_under_way(void **state)
+UNIT(callqueue_end__knows_only_calls_under_way)
 {
     struct callqueue q = {0};
     struct operation e = {0};
@@ -110,7 +110,7 @@ static void callqueue_end__knows_only_calls_under_way(void **state)
     assert_null(callqueue_end(&q, id, &kind)); /* once */
 }
 
-static void callqueue_remove__from_any_place(void **state)
+UNIT(callqueue_remove__from_any_place)
 {
     struct callqueue q = {0};
     struct operation e[3] = {0};
@@ -124,10 +124,4 @@ static void callqueue_remove__from_any_place(void **state)
     assert_int_equal(q.lanes[LANE_RESERVE].queued, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(callqueue__releases_never_starve_reserves),
-          cmocka_unit_test(callqueue__releases_go_before_questions),
-          cmocka_unit_test(callqueue__one_place_serves_both_lanes),
-          cmocka_unit_test(callqueue__shares_places),
-          cmocka_unit_test(callqueue__cleanups_go_when_no_release_waits),
-          cmocka_unit_test(callqueue_end__knows_only_calls_under_way),
-          cmocka_unit_test(callqueue_remove__from_any_place))
+UNIT_RUN(NULL, NULL)

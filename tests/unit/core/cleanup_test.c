@@ -60,7 +60,7 @@ static const struct record *saved(const struct driver *d, enum record_kind kind)
     return NULL;
 }
 
-static void cleanup__is_saved_and_done_with_the_token(void **state)
+WITH(start_driver, cleanup__is_saved_and_done_with_the_token)
 {
     struct driver *d = *state;
     clean(d, "/fA/fB");
@@ -77,7 +77,7 @@ static void cleanup__is_saved_and_done_with_the_token(void **state)
 }
 
 /* Whatever the core is asked for: a step outside of any scope of the token is not touched. */
-static void cleanup__stays_within_every_scope(void **state)
+WITH(start_driver, cleanup__stays_within_every_scope)
 {
     struct driver *d = *state;
     static const char *const scopes[] = {"/fA", "/fA/fB"};
@@ -93,7 +93,7 @@ static void cleanup__stays_within_every_scope(void **state)
     assert_int_equal(driver_answered(d), ANSWER_ACCEPTED);
 }
 
-static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
+WITH(start_driver, cleanup__tree_by_tree_where_the_token_opens_no_job)
 {
     struct driver *d = *state;
     static const uint16_t trees[] = {77, 78}, others[] = {5};
@@ -125,7 +125,7 @@ static void cleanup__tree_by_tree_where_the_token_opens_no_job(void **state)
     (void)driver_call(d, FMCALL_STEPS);
 }
 
-static void cleanup__the_login_only_if_the_site_says_so(void **state)
+UNIT(cleanup__the_login_only_if_the_site_says_so)
 {
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
@@ -154,7 +154,7 @@ static void cleanup__the_login_only_if_the_site_says_so(void **state)
 }
 
 /* What was learned while it was allowed is not used any more. */
-static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
+FRESH(cleanup__the_login_not_after_the_site_forbids_it)
 {
     struct driver *d = *state;
     d->config.cleanup_login = true;
@@ -182,7 +182,7 @@ static void cleanup__the_login_not_after_the_site_forbids_it(void **state)
 
 /* All is over but a call that has not come back: only that is waited for, not a time that is over.
  */
-static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
+FRESH(cleanup__that_outlasts_its_job_is_no_deadline)
 {
     struct driver *d = *state;
     d->config.cleanup_login = true;
@@ -212,7 +212,7 @@ static void cleanup__that_outlasts_its_job_is_no_deadline(void **state)
 }
 
 /* Another job's trouble is nobody's business. */
-static void cleanup__tells_each_job_its_own_trouble(void **state)
+WITH(start_driver, cleanup__tells_each_job_its_own_trouble)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "b");
@@ -225,7 +225,7 @@ static void cleanup__tells_each_job_its_own_trouble(void **state)
     assert_null(strstr(driver_answer(d)->detail, "the fabric manager's words"));
 }
 
-static void cleanup__of_a_subtree_takes_no_sibling(void **state)
+WITH(start_driver, cleanup__of_a_subtree_takes_no_sibling)
 {
     struct driver *d = *state;
     static const uint16_t tree[] = {1};
@@ -241,7 +241,7 @@ static void cleanup__of_a_subtree_takes_no_sibling(void **state)
     assert_int_equal(pending(d), 0);
 }
 
-static void cleanup__is_merged_when_repeated(void **state)
+WITH(start_driver, cleanup__is_merged_when_repeated)
 {
     struct driver *d = *state;
     clean_within(d, "/fA", true, 0, no_scope, 0);
@@ -255,7 +255,7 @@ static void cleanup__is_merged_when_repeated(void **state)
     assert_int_equal(pending(d), 0);
 }
 
-static void cleanup__answers_when_done_or_when_it_is_time(void **state)
+WITH(start_driver, cleanup__answers_when_done_or_when_it_is_time)
 {
     struct driver *d = *state;
     clean_within(d, "0", false, 2000, no_scope, 0);
@@ -270,7 +270,7 @@ static void cleanup__answers_when_done_or_when_it_is_time(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CLEANED);
 }
 
-static void cleanup__is_tried_until_its_time_is_over(void **state)
+WITH(start_driver, cleanup__is_tried_until_its_time_is_over)
 {
     struct driver *d = *state;
     clean(d, "0");
@@ -305,7 +305,7 @@ static const char *logged(const struct driver *d, int level)
 }
 
 /* Whoever reads that it was given up is told what to do, each time something else. */
-static void cleanup__given_up_says_what_to_do_next(void **state)
+UNIT(cleanup__given_up_says_what_to_do_next)
 {
     static const uint16_t tree[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", tree, 1}};
@@ -347,7 +347,7 @@ static void cleanup__given_up_says_what_to_do_next(void **state)
 
 /* Who is given up is told what the fabric manager said of that step, and nothing that it said of
  * another one. */
-static void cleanup__given_up_says_what_was_said_of_it(void **state)
+UNIT(cleanup__given_up_says_what_was_said_of_it)
 {
     struct driver d;
     start(&d);
@@ -376,7 +376,7 @@ static void cleanup__given_up_says_what_was_said_of_it(void **state)
 }
 
 /* Names that libfabric sends and that are no steps: what is below /fA does not include them. */
-static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
+WITH(start_driver, cleanup__tells_once_of_steps_that_it_cannot_reach)
 {
     struct driver *d = *state;
     static const uint16_t tree[] = {1};
@@ -398,7 +398,7 @@ static void cleanup__tells_once_of_steps_that_it_cannot_reach(void **state)
     }
 }
 
-static void cleanup__ends_with_the_job(void **state)
+WITH(start_driver, cleanup__ends_with_the_job)
 {
     struct driver *d = *state;
     clean_within(d, "0", false, 60000, no_scope, 0);
@@ -416,7 +416,7 @@ static void cleanup__ends_with_the_job(void **state)
 }
 
 /* What the login ends would be the step of the job's next life: its name rests (F21, I6). */
-static void cleanup__with_the_login_hits_no_later_life(void **state)
+UNIT(cleanup__with_the_login_hits_no_later_life)
 {
     static const uint16_t trees[] = {77};
     static const struct fmcall_step steps[] = {{"/fA", trees, 1}};
@@ -446,7 +446,7 @@ static void cleanup__with_the_login_hits_no_later_life(void **state)
     }
 }
 
-static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
+UP(cleanup__of_a_job_without_addresses_has_nothing_to_do)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 2));
@@ -455,7 +455,7 @@ static void cleanup__of_a_job_without_addresses_has_nothing_to_do(void **state)
     assert_null(driver_find(d, EFFECT_SAVE));
 }
 
-static void cleanup__is_bounded(void **state)
+WITH(start_driver, cleanup__is_bounded)
 {
     struct driver *d = *state;
     char step[32];
@@ -475,7 +475,7 @@ static void cleanup__is_bounded(void **state)
 }
 
 /* A thousand at once, then one each 20 ms; what was saved up is a thousand again, no more. */
-static void cleanup__is_paid_for(void **state)
+WITH(start_driver, cleanup__is_paid_for)
 {
     struct driver *d = *state;
     for (int round = 0; round < 2; round++) {
@@ -498,7 +498,7 @@ static void cleanup__is_paid_for(void **state)
 }
 
 /* Whoever asks for the same step for ever keeps no other step waiting. */
-static void cleanup__repeated_takes_turns(void **state)
+WITH(start_driver, cleanup__repeated_takes_turns)
 {
     struct driver *d = *state;
     clean(d, "/fA");
@@ -515,7 +515,7 @@ static void cleanup__repeated_takes_turns(void **state)
 }
 
 /* "Not now", said of one step, is no reason for another to wait. */
-static void cleanup__waits_by_itself(void **state)
+WITH(start_driver, cleanup__waits_by_itself)
 {
     struct driver *d = *state;
     clean(d, "/fA");
@@ -533,7 +533,7 @@ static void cleanup__waits_by_itself(void **state)
 }
 
 /* A fabric manager that says it has ended a tree, and lists it again, is not asked in a circle. */
-static void cleanup__of_a_tree_that_stays_is_tried_later(void **state)
+WITH(start_driver, cleanup__of_a_tree_that_stays_is_tried_later)
 {
     struct driver *d = *state;
     static const uint16_t trees[] = {77};
@@ -551,7 +551,7 @@ static void cleanup__of_a_tree_that_stays_is_tried_later(void **state)
 }
 
 /* A tree that has the number of one that was ended before is another one, made since. */
-static void cleanup__of_a_tree_with_a_former_number_is_done(void **state)
+WITH(start_driver, cleanup__of_a_tree_with_a_former_number_is_done)
 {
     struct driver *d = *state;
     static const uint16_t trees[] = {77};
@@ -568,7 +568,7 @@ static void cleanup__of_a_tree_with_a_former_number_is_done(void **state)
 }
 
 /* One user's many jobs leave room for others'. */
-static void cleanup__of_many_jobs_leaves_room(void **state)
+FRESH(cleanup__of_many_jobs_leaves_room)
 {
     struct driver *d = *state;
     d->config.total_addresses = 100000;
@@ -591,7 +591,7 @@ static void cleanup__of_many_jobs_leaves_room(void **state)
 }
 
 /* A wild user's cleanups keep no job from starting. */
-static void cleanup__leaves_the_places_to_others(void **state)
+WITH(start_driver, cleanup__leaves_the_places_to_others)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "b");
@@ -642,7 +642,7 @@ static void restart(struct driver *d, const char *token, bool asked)
     driver_list(d, names, 1, FM_OK);
 }
 
-static void cleanup__goes_on_after_a_restart(void **state)
+FRESH(cleanup__goes_on_after_a_restart)
 {
     struct driver *d = *state;
     restart(d, "sess-a", true);
@@ -655,7 +655,7 @@ static void cleanup__goes_on_after_a_restart(void **state)
 }
 
 /* A crash hides whether a step's end, with the login, may still be acted on. */
-static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **state)
+FRESH(cleanup__with_the_login_hits_no_later_life_after_a_restart)
 {
     struct driver *d = *state;
     d->config.cleanup_login = true;
@@ -671,7 +671,7 @@ static void cleanup__with_the_login_hits_no_later_life_after_a_restart(void **st
 }
 
 /* No token is no reason to take the login. */
-static void cleanup__without_a_token_is_given_up(void **state)
+FRESH(cleanup__without_a_token_is_given_up)
 {
     struct driver *d = *state;
     restart(d, NULL, false);
@@ -690,7 +690,7 @@ static void forbid_the_login(struct driver *d)
 
 /* Without a token the login is the only way, where the site allows it; when a reload forbids it,
  * what waits is given up and says so, and what is under way is not sent again (F5, F19). */
-static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void **state)
+UNIT(cleanup__without_a_token_ends_when_a_reload_forbids_the_login)
 {
     for (int in_flight = 0; in_flight < 2; in_flight++) {
         struct driver d;
@@ -722,7 +722,7 @@ static void cleanup__without_a_token_ends_when_a_reload_forbids_the_login(void *
 
 /* Without a token it is done with the login: like any step's end with it, it must be over before
  * the next life of the job has the name (F21, I6). */
-static void cleanup__without_a_token_hits_no_later_life(void **state)
+UNIT(cleanup__without_a_token_hits_no_later_life)
 {
     for (int lost = 0; lost < 2; lost++) {
         struct driver d;
@@ -749,7 +749,7 @@ static void cleanup__without_a_token_hits_no_later_life(void **state)
 }
 
 /* What metrics and status count (B8): each end once, in its own number. */
-static void cleanup__is_counted_by_its_end(void **state)
+WITH(start_driver, cleanup__is_counted_by_its_end)
 {
     struct driver *d = *state;
     for (int i = 1; i <= 3; i++) {
@@ -769,7 +769,7 @@ static void cleanup__is_counted_by_its_end(void **state)
 }
 
 /* Who waits a millisecond waits; and many may wait when the broker stops. */
-static void cleanup__is_waited_for(void **state)
+UNIT(cleanup__is_waited_for)
 {
     struct driver d;
     start(&d);
@@ -786,7 +786,7 @@ static void cleanup__is_waited_for(void **state)
     driver_end(&d); /* with two that wait */
 }
 
-static void steps__are_shown_with_the_login(void **state)
+WITH(start_driver, steps__are_shown_with_the_login)
 {
     struct driver *d = *state;
     static const uint16_t trees[] = {77, 78};
@@ -814,7 +814,7 @@ static void steps__are_shown_with_the_login(void **state)
 }
 
 /* Who waited in vain is told what for: the link, the fabric manager's answer, or its last words. */
-static void cleanup__pending_says_what_is_waited_for(void **state)
+UNIT(cleanup__pending_says_what_is_waited_for)
 {
     struct driver d;
     start(&d);
@@ -852,7 +852,7 @@ static void cleanup__pending_says_what_is_waited_for(void **state)
 
 /* A cleanup that is soon given up is no help for what is asked now, although it would include it.
  */
-static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
+WITH(start_driver, cleanup__is_not_left_to_one_that_is_nearly_given_up)
 {
     struct driver *d = *state;
     clean_within(d, "/fA", true, 0, no_scope, 0);
@@ -865,7 +865,7 @@ static void cleanup__is_not_left_to_one_that_is_nearly_given_up(void **state)
 }
 
 /* I6: no token was ever given for what was only found, nor of what never was. */
-static void cleanup__of_what_is_not_ours_is_refused(void **state)
+UP(cleanup__of_what_is_not_ours_is_refused)
 {
     struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
@@ -883,7 +883,7 @@ static void cleanup__of_what_is_not_ours_is_refused(void **state)
 }
 
 /* What is done counts no more for how many a job may ask, however often it was tried. */
-static void cleanup__that_is_done_leaves_room(void **state)
+WITH(start_driver, cleanup__that_is_done_leaves_room)
 {
     struct driver *d = *state;
     for (int i = 0; i < 5; i++) {
@@ -910,7 +910,7 @@ static void cleanup__that_is_done_leaves_room(void **state)
 }
 
 /* Nobody waits for it any more when the link is up at last: it is not asked. */
-static void steps__are_not_asked_for_when_nobody_waits(void **state)
+WITH(start_driver, steps__are_not_asked_for_when_nobody_waits)
 {
     struct driver *d = *state;
     driver_tick(d, d->config.relist_ms);
@@ -929,7 +929,7 @@ static void steps__are_not_asked_for_when_nobody_waits(void **state)
 }
 
 /* Whoever looks at a job whose cleanups fail waits for no cleanup. */
-static void steps__are_shown_before_what_fails(void **state)
+WITH(start_driver, steps__are_shown_before_what_fails)
 {
     struct driver *d = *state;
     clean(d, "0");
@@ -949,41 +949,4 @@ static void steps__are_shown_before_what_fails(void **state)
     assert_int_equal(pending(d), 0);
 }
 
-UNIT_MAIN(WITH(start_driver, cleanup__is_saved_and_done_with_the_token),
-          WITH(start_driver, cleanup__stays_within_every_scope),
-          WITH(start_driver, cleanup__tree_by_tree_where_the_token_opens_no_job),
-          cmocka_unit_test(cleanup__the_login_only_if_the_site_says_so),
-          FRESH(cleanup__the_login_not_after_the_site_forbids_it),
-          FRESH(cleanup__that_outlasts_its_job_is_no_deadline),
-          WITH(start_driver, cleanup__tells_each_job_its_own_trouble),
-          WITH(start_driver, cleanup__of_a_subtree_takes_no_sibling),
-          WITH(start_driver, cleanup__is_merged_when_repeated),
-          WITH(start_driver, cleanup__answers_when_done_or_when_it_is_time),
-          WITH(start_driver, cleanup__is_tried_until_its_time_is_over),
-          cmocka_unit_test(cleanup__given_up_says_what_to_do_next),
-          cmocka_unit_test(cleanup__given_up_says_what_was_said_of_it),
-          WITH(start_driver, cleanup__tells_once_of_steps_that_it_cannot_reach),
-          WITH(start_driver, cleanup__ends_with_the_job),
-          cmocka_unit_test(cleanup__with_the_login_hits_no_later_life),
-          UP(cleanup__of_a_job_without_addresses_has_nothing_to_do),
-          WITH(start_driver, cleanup__of_a_tree_with_a_former_number_is_done),
-          WITH(start_driver, cleanup__is_bounded), WITH(start_driver, cleanup__is_paid_for),
-          WITH(start_driver, cleanup__repeated_takes_turns),
-          WITH(start_driver, cleanup__waits_by_itself),
-          WITH(start_driver, cleanup__of_a_tree_that_stays_is_tried_later),
-          FRESH(cleanup__of_many_jobs_leaves_room),
-          WITH(start_driver, cleanup__leaves_the_places_to_others),
-          FRESH(cleanup__goes_on_after_a_restart),
-          FRESH(cleanup__with_the_login_hits_no_later_life_after_a_restart),
-          FRESH(cleanup__without_a_token_is_given_up),
-          cmocka_unit_test(cleanup__without_a_token_ends_when_a_reload_forbids_the_login),
-          cmocka_unit_test(cleanup__without_a_token_hits_no_later_life),
-          WITH(start_driver, cleanup__is_counted_by_its_end),
-          cmocka_unit_test(cleanup__is_waited_for),
-          WITH(start_driver, steps__are_shown_with_the_login),
-          WITH(start_driver, cleanup__is_not_left_to_one_that_is_nearly_given_up),
-          UP(cleanup__of_what_is_not_ours_is_refused),
-          WITH(start_driver, cleanup__that_is_done_leaves_room),
-          cmocka_unit_test(cleanup__pending_says_what_is_waited_for),
-          WITH(start_driver, steps__are_not_asked_for_when_nobody_waits),
-          WITH(start_driver, steps__are_shown_before_what_fails))
+UNIT_RUN(NULL, NULL)

@@ -39,7 +39,7 @@ static struct core_config valid(void)
 
 /* Each limit by itself, in a configuration that is valid but for it, and the last value before it.
  */
-static void config__is_refused_for_each_reason(void **state)
+UNIT(config__is_refused_for_each_reason)
 {
     ACCEPTED((void)0);
     REFUSED(strcpy(c.clusters[1].name, "el-cap"), "cluster \"el-cap\": names are");
@@ -92,4 +92,4 @@ static void config__is_refused_for_each_reason(void **state)
     ACCEPTED(c.stray_grace_ms = 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(config__is_refused_for_each_reason))
+UNIT_RUN(NULL, NULL)

@@ -269,14 +269,14 @@ static inline int driver_free(void **state)
     return 0;
 }
 
-/* A fixture of a test file's own. */
+/* A fixture of a test file's own; and tests with one, as UNIT_WITH. */
 #define DRIVER_FIXTURE(name, begin)                                                                \
     static int name(void **state)                                                                  \
     {                                                                                              \
         begin(*state = malloc(sizeof(struct driver)));                                             \
         return 0;                                                                                  \
     }
-#define WITH(setup, test) cmocka_unit_test_setup_teardown(test, setup, driver_free)
+#define WITH(setup, test) UNIT_WITH(test, setup, driver_free)
 #define UP(test) WITH(driver_is_up, test)
 #define STARTED(test) WITH(driver_started, test)
 #define FRESH(test) WITH(driver_fresh, test)

@@ -35,7 +35,7 @@ static void destroy(struct reservation *r)
 }
 
 /* F16: golden, against fabric-manager.md "The job's environment". */
-static void environment_each__is_complete(void **state)
+UNIT(environment_each__is_complete)
 {
     struct core_config config;
     struct text text = {""};
@@ -57,7 +57,7 @@ static void environment_each__is_complete(void **state)
 }
 
 /* libfabric shows no client certificate: there can be a door for jobs (fabric-manager.md). */
-static void environment_each__tells_jobs_their_own_door(void **state)
+UNIT(environment_each__tells_jobs_their_own_door)
 {
     struct core_config config;
     struct text text = {""};
@@ -70,7 +70,7 @@ static void environment_each__tells_jobs_their_own_door(void **state)
     destroy(r);
 }
 
-static void environment_each__step_is_never_unset(void **state)
+UNIT(environment_each__step_is_never_unset)
 {
     struct core_config config;
     struct text text = {""};
@@ -81,7 +81,7 @@ static void environment_each__step_is_never_unset(void **state)
     destroy(r);
 }
 
-static void environment_each__nothing_without_reservation(void **state)
+UNIT(environment_each__nothing_without_reservation)
 {
     struct core_config config;
     struct text text = {""};
@@ -96,7 +96,4 @@ static void environment_each__nothing_without_reservation(void **state)
     destroy(r);
 }
 
-UNIT_MAIN(cmocka_unit_test(environment_each__is_complete),
-          cmocka_unit_test(environment_each__tells_jobs_their_own_door),
-          cmocka_unit_test(environment_each__step_is_never_unset),
-          cmocka_unit_test(environment_each__nothing_without_reservation))
+UNIT_RUN(NULL, NULL)

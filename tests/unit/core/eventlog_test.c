@@ -4,7 +4,7 @@
 #include "core/reservation/eventlog.h"
 
 /* F24: replayable by number, bounded, whatever number it begins with. */
-static void eventlog__replays_what_is_kept(void **state)
+UNIT(eventlog__replays_what_is_kept)
 {
     struct eventlog log = {0};
     char cluster[] = "c", job[] = "j";
@@ -40,7 +40,7 @@ static void eventlog__replays_what_is_kept(void **state)
 }
 
 /* As many as there are places: each is freed once (sanitizers). */
-static void eventlog__is_released_when_full(void **state)
+UNIT(eventlog__is_released_when_full)
 {
     struct eventlog log = {0};
     for (uint64_t seq = 1; seq <= log.capacity; seq++)
@@ -49,5 +49,4 @@ static void eventlog__is_released_when_full(void **state)
     eventlog_release(&log);
 }
 
-UNIT_MAIN(cmocka_unit_test(eventlog__replays_what_is_kept),
-          cmocka_unit_test(eventlog__is_released_when_full))
+UNIT_RUN(NULL, NULL)

@@ -21,7 +21,7 @@ static void start(struct driver *d, uint32_t keep, int64_t age_ms)
     driver_start(d);
 }
 
-static void events__are_pruned_by_number(void **state)
+UNIT(events__are_pruned_by_number)
 {
     struct driver d;
     start(&d, 100, 0);
@@ -32,7 +32,7 @@ static void events__are_pruned_by_number(void **state)
     driver_end(&d);
 }
 
-static void events__are_pruned_by_age(void **state)
+UNIT(events__are_pruned_by_age)
 {
     struct driver d;
     start(&d, 10000, 60000);
@@ -49,7 +49,7 @@ static void events__are_pruned_by_age(void **state)
 }
 
 /* Before the first event the next one is number 1: who follows from there misses none. */
-static void events__begin_with_the_first(void **state)
+UNIT(events__begin_with_the_first)
 {
     struct driver d;
     start(&d, 100, 0);
@@ -62,7 +62,7 @@ static void events__begin_with_the_first(void **state)
 }
 
 /* A step that publishes more than is kept drops none of its own: they are still to be told. */
-static void events__of_one_step_outlive_it(void **state)
+UNIT(events__of_one_step_outlive_it)
 {
     enum { JOBS = 600 };
     struct driver d;
@@ -90,7 +90,7 @@ static void events__of_one_step_outlive_it(void **state)
 }
 
 /* What log lines have as fields (B8): the job, and its first VNI, if it has one. */
-static void trace__names_the_job_and_its_vni(void **state)
+UNIT(trace__names_the_job_and_its_vni)
 {
     for (int vnis = 0; vnis < 2; vnis++) {
         struct driver d;
@@ -115,7 +115,7 @@ static void trace__names_the_job_and_its_vni(void **state)
 }
 
 /* And which event it tells of, so that no second line needs to (B8). */
-static void trace__names_the_event(void **state)
+UNIT(trace__names_the_event)
 {
     struct driver d;
     size_t count;
@@ -138,7 +138,7 @@ static void trace__names_the_event(void **state)
 }
 
 /* What metrics count (B8): by cluster and kind. */
-static void events__are_counted_by_cluster_and_kind(void **state)
+UNIT(events__are_counted_by_cluster_and_kind)
 {
     struct driver d;
     struct core_cluster_status first, second;
@@ -158,7 +158,7 @@ static void events__are_counted_by_cluster_and_kind(void **state)
     driver_end(&d);
 }
 
-static void events__of_any_age_stay_when_told_so(void **state)
+UNIT(events__of_any_age_stay_when_told_so)
 {
     struct driver d;
     start(&d, 10000, 0);
@@ -169,11 +169,4 @@ static void events__of_any_age_stay_when_told_so(void **state)
     driver_end(&d);
 }
 
-UNIT_MAIN(cmocka_unit_test(events__are_pruned_by_number),
-          cmocka_unit_test(events__begin_with_the_first),
-          cmocka_unit_test(events__of_one_step_outlive_it),
-          cmocka_unit_test(trace__names_the_job_and_its_vni),
-          cmocka_unit_test(trace__names_the_event),
-          cmocka_unit_test(events__are_counted_by_cluster_and_kind),
-          cmocka_unit_test(events__are_pruned_by_age),
-          cmocka_unit_test(events__of_any_age_stay_when_told_so))
+UNIT_RUN(NULL, NULL)

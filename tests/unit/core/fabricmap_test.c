@@ -72,7 +72,7 @@ static void refused(const struct fabric *f, const char *words)
     assert_words(err.text, words);
 }
 
-static void address__is_group_switch_and_port(void **state)
+UNIT(address__is_group_switch_and_port)
 {
     char name[FABRIC_ADDRESS_SIZE];
     (void)state;
@@ -83,7 +83,7 @@ static void address__is_group_switch_and_port(void **state)
     assert_string_equal(name, "g3s12");
 }
 
-static void map__finds_by_address_switch_and_group(void **state)
+UNIT(map__finds_by_address_switch_and_group)
 {
     struct fabric f = whole();
     size_t count;
@@ -117,7 +117,7 @@ static void map__finds_by_address_switch_and_group(void **state)
     fabricmap_destroy(map);
 }
 
-static void map__that_does_not_fit_together_is_none(void **state)
+UNIT(map__that_does_not_fit_together_is_none)
 {
     struct fabric f = whole();
     (void)state;
@@ -140,7 +140,7 @@ static void map__that_does_not_fit_together_is_none(void **state)
     refused(&f, "two links between the same ports");
 }
 
-static void change__is_listed_by_kind(void **state)
+UNIT(change__is_listed_by_kind)
 {
     struct fabric f = whole();
     struct fabric_change changes[16];
@@ -173,7 +173,7 @@ static void change__is_listed_by_kind(void **state)
 }
 
 /* A switch that is back while a cable of it fails: both are told. */
-static void change__against_that_of_the_switch_is_told(void **state)
+UNIT(change__against_that_of_the_switch_is_told)
 {
     struct fabric f = whole();
     struct fabric_change changes[16];
@@ -193,7 +193,7 @@ static void change__against_that_of_the_switch_is_told(void **state)
     fabricmap_destroy(now);
 }
 
-static void change__too_many_and_what_came_or_went_is_summed(void **state)
+UNIT(change__too_many_and_what_came_or_went_is_summed)
 {
     struct fabric f = whole();
     struct fabric_change changes[1];
@@ -220,7 +220,7 @@ static void change__too_many_and_what_came_or_went_is_summed(void **state)
 }
 
 /* What the core makes of it: events in the log that is there (P5, F24). */
-static void core__has_an_event_for_each_and_one_for_the_rest(void **state)
+UNIT(core__has_an_event_for_each_and_one_for_the_rest)
 {
     struct fabric f = whole();
     struct fabric_change changes[2];
@@ -256,10 +256,4 @@ static void core__has_an_event_for_each_and_one_for_the_rest(void **state)
     core_destroy(d.core);
 }
 
-UNIT_MAIN(cmocka_unit_test(address__is_group_switch_and_port),
-          cmocka_unit_test(map__finds_by_address_switch_and_group),
-          cmocka_unit_test(map__that_does_not_fit_together_is_none),
-          cmocka_unit_test(change__is_listed_by_kind),
-          cmocka_unit_test(change__against_that_of_the_switch_is_told),
-          cmocka_unit_test(change__too_many_and_what_came_or_went_is_summed),
-          cmocka_unit_test(core__has_an_event_for_each_and_one_for_the_rest))
+UNIT_RUN(NULL, NULL)

@@ -27,7 +27,7 @@ static void pool(struct driver *d, const char *vnis)
     driver_up(d);
 }
 
-static void foreign__is_not_given_out(void **state)
+FRESH(foreign__is_not_given_out)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -47,7 +47,7 @@ static void foreign__is_not_given_out(void **state)
 }
 
 /* F5: a job keeps it, is named once, and the VNI does not come back to the free ones. */
-static void foreign__takes_none_from_a_job(void **state)
+FRESH(foreign__takes_none_from_a_job)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -67,7 +67,7 @@ static void foreign__takes_none_from_a_job(void **state)
 }
 
 /* B11: one answer that lacks something frees nothing; a later one that lacks it, too, does. */
-static void foreign__is_kept_until_a_second_answer_lacks_it(void **state)
+FRESH(foreign__is_kept_until_a_second_answer_lacks_it)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -88,7 +88,7 @@ static void foreign__is_kept_until_a_second_answer_lacks_it(void **state)
 }
 
 /* B11: what would take more than half of the pool is believed the second time. */
-static void foreign__too_much_at_once_is_doubted(void **state)
+FRESH(foreign__too_much_at_once_is_doubted)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -114,7 +114,7 @@ static void foreign__too_much_at_once_is_doubted(void **state)
     assert_int_equal(driver_events(d, EVENT_VNI_FOREIGN), 2);
 }
 
-static void foreign__doubt_ends_with_another_answer(void **state)
+FRESH(foreign__doubt_ends_with_another_answer)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -128,7 +128,7 @@ static void foreign__doubt_ends_with_another_answer(void **state)
 }
 
 /* Also right after a start, before the fabric manager has answered. */
-static void foreign__is_known_from_the_ledger(void **state)
+FRESH(foreign__is_known_from_the_ledger)
 {
     struct driver *d = *state;
     const struct record known = {.kind = RECORD_PARTITIONS, .u.partitions = "b?ta 2000-2003\n"};
@@ -144,7 +144,7 @@ static void foreign__is_known_from_the_ledger(void **state)
 }
 
 /* F5: with another partition for the site's own, what that has comes back, and not at once. */
-static void foreign__own_partition_can_be_another(void **state)
+FRESH(foreign__own_partition_can_be_another)
 {
     struct driver *d = *state;
     pool(d, "2000-2009");
@@ -163,7 +163,7 @@ static void foreign__own_partition_can_be_another(void **state)
     assert_false(core_partitions_open(d->core));
 }
 
-static void foreign__many_jobs_are_named_in_bounds(void **state)
+FRESH(foreign__many_jobs_are_named_in_bounds)
 {
     struct driver *d = *state;
     pool(d, "2000-2999");
@@ -176,7 +176,7 @@ static void foreign__many_jobs_are_named_in_bounds(void **state)
     assert_int_equal(driver_events(d, EVENT_VNI_FOREIGN), 100);
 }
 
-static void partitions__text(void **state)
+UNIT(partitions__text)
 {
     struct partitions p = {0};
     struct error err;
@@ -193,9 +193,4 @@ static void partitions__text(void **state)
     assert_true(partitions_text_valid(""));
 }
 
-UNIT_MAIN(FRESH(foreign__is_not_given_out), FRESH(foreign__takes_none_from_a_job),
-          FRESH(foreign__is_kept_until_a_second_answer_lacks_it),
-          FRESH(foreign__too_much_at_once_is_doubted),
-          FRESH(foreign__doubt_ends_with_another_answer), FRESH(foreign__is_known_from_the_ledger),
-          FRESH(foreign__own_partition_can_be_another),
-          FRESH(foreign__many_jobs_are_named_in_bounds), cmocka_unit_test(partitions__text))
+UNIT_RUN(NULL, NULL)

@@ -12,7 +12,7 @@ static uint32_t uid_of(uint32_t i)
 }
 
 /* F4: each user has his own count, whatever others came and went meanwhile. */
-static void held__counts_for_each_user(void **state)
+UNIT(held__counts_for_each_user)
 {
     struct held held = {0};
     assert_int_equal(held_by(&held, 0), 0);
@@ -33,7 +33,7 @@ static void held__counts_for_each_user(void **state)
     held_release(&held);
 }
 
-static void held__of_no_user_is_not_counted(void **state)
+UNIT(held__of_no_user_is_not_counted)
 {
     struct held held = {0};
     held_add(&held, UID_UNKNOWN, 3);
@@ -42,7 +42,7 @@ static void held__of_no_user_is_not_counted(void **state)
     held_release(&held);
 }
 
-static void held__is_too_much_beyond_thrice_what_is_free(void **state)
+UNIT(held__is_too_much_beyond_thrice_what_is_free)
 {
     struct held held = {0};
     assert_false(held_too_much(&held, UID, 0, POOL));
@@ -91,7 +91,7 @@ static unsigned flood(struct driver *d, uint32_t uid, unsigned first)
 
 /* F4: who starts and cancels jobs leaves others a quarter of the pool; from then on a second one
  * who does leaves a quarter of that. He gets VNIs again as his come back. */
-static void flood__leaves_others_vnis(void **state)
+FRESH(flood__leaves_others_vnis)
 {
     struct driver *d = *state;
     begin_small(d);
@@ -115,7 +115,7 @@ static void flood__leaves_others_vnis(void **state)
 }
 
 /* F4, B6: by what is on disk, so also after a restart. */
-static void flood__is_remembered_over_a_restart(void **state)
+FRESH(flood__is_remembered_over_a_restart)
 {
     struct driver *d = *state;
     begin_small(d);
@@ -138,7 +138,7 @@ static void flood__is_remembered_over_a_restart(void **state)
 
 /* F4: one user may have the whole machine: jobs that run do not count, nor does the little that a
  * few which just ended hold, however little is free. */
-static void owner_of_the_machine__gets_all_vnis(void **state)
+FRESH(owner_of_the_machine__gets_all_vnis)
 {
     struct driver *d = *state;
     begin_small(d);
@@ -156,7 +156,7 @@ static void owner_of_the_machine__gets_all_vnis(void **state)
 }
 
 /* A job without VNIs needs none. */
-static void flood__refuses_no_job_without_vnis(void **state)
+FRESH(flood__refuses_no_job_without_vnis)
 {
     struct driver *d = *state;
     begin_small(d);
@@ -167,8 +167,4 @@ static void flood__refuses_no_job_without_vnis(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
-UNIT_MAIN(cmocka_unit_test(held__counts_for_each_user),
-          cmocka_unit_test(held__of_no_user_is_not_counted),
-          cmocka_unit_test(held__is_too_much_beyond_thrice_what_is_free),
-          FRESH(flood__leaves_others_vnis), FRESH(flood__is_remembered_over_a_restart),
-          FRESH(owner_of_the_machine__gets_all_vnis), FRESH(flood__refuses_no_job_without_vnis))
+UNIT_RUN(NULL, NULL)

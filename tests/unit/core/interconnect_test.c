@@ -43,7 +43,7 @@ static const char *environment_of(const struct driver *d, const char *job, char 
 }
 
 /* The forms are those of fi_opx(7), fi_psm3(7) and fi_info -e. */
-static void omnipath__tells_tasks_their_keys(void **state)
+FRESH(omnipath__tells_tasks_their_keys)
 {
     struct driver *d = *state;
     char text[1024];
@@ -64,7 +64,7 @@ static void omnipath__tells_tasks_their_keys(void **state)
                         "PSM3_NIC=hfi1_*\n");
 }
 
-static void omnipath__has_a_key_also_without_a_pool(void **state)
+FRESH(omnipath__has_a_key_also_without_a_pool)
 {
     struct driver *d = *state;
     char text[1024];
@@ -80,7 +80,7 @@ static void omnipath__has_a_key_also_without_a_pool(void **state)
 }
 
 /* One endpoint a task, up to eight in a context. */
-static void omnipath__shares_contexts_when_tasks_are_more(void **state)
+FRESH(omnipath__shares_contexts_when_tasks_are_more)
 {
     struct driver *d = *state;
     static const struct {
@@ -111,7 +111,7 @@ static void omnipath__shares_contexts_when_tasks_are_more(void **state)
 }
 
 /* Another's key reaches neither list nor log nor event, and ends with the job. */
-static void omnipath__key_is_the_jobs_secret(void **state)
+FRESH(omnipath__key_is_the_jobs_secret)
 {
     struct driver *d = *state;
     size_t count;
@@ -135,7 +135,7 @@ static void omnipath__key_is_the_jobs_secret(void **state)
 }
 
 /* As with VNIs (F4): a clear answer, nothing stays behind; and free again after the hold. */
-static void omnipath__pool_is_exhausted_until_a_key_is_given_back(void **state)
+FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back)
 {
     struct driver *d = *state;
     give_pkeys(d, 7, 8);
@@ -164,7 +164,7 @@ static void omnipath__pool_is_exhausted_until_a_key_is_given_back(void **state)
 }
 
 /* F4: a user who starts and ends jobs in a loop leaves others some; one whose jobs run gets all. */
-static void omnipath__leaves_pkeys_for_other_users(void **state)
+FRESH(omnipath__leaves_pkeys_for_other_users)
 {
     struct driver *d = *state;
     struct reserve_request other = request_on(INTERCONNECT_OMNIPATH, "other", key_b);
@@ -199,7 +199,7 @@ static void omnipath__leaves_pkeys_for_other_users(void **state)
 }
 
 /* A key rests as long as the pool allows. */
-static void omnipath__gives_pkeys_round_robin(void **state)
+FRESH(omnipath__gives_pkeys_round_robin)
 {
     struct driver *d = *state;
     give_pkeys(d, 1, 3);
@@ -215,7 +215,7 @@ static void omnipath__gives_pkeys_round_robin(void **state)
 
 /* A start on a host whose clock is another one must know that (S4): the ledger says by which clock
  * a key was given back, also when no VNI is quarantined. */
-static void omnipath__release_saves_which_clock_it_was(void **state)
+FRESH(omnipath__release_saves_which_clock_it_was)
 {
     struct driver *d = *state;
     size_t count;
@@ -233,7 +233,7 @@ static void omnipath__release_saves_which_clock_it_was(void **state)
     assert_true(saved);
 }
 
-static void omnipath__hold_that_is_made_shorter_ends_sooner(void **state)
+FRESH(omnipath__hold_that_is_made_shorter_ends_sooner)
 {
     struct driver *d = *state;
     give_pkeys(d, 1, 1);
@@ -253,7 +253,7 @@ static void load(struct core *core, const struct reservation_record *r, int expe
 }
 
 /* Its key and partition key are those of before the restart, and held as long (B6). */
-static void omnipath__survives_a_restart(void **state)
+FRESH(omnipath__survives_a_restart)
 {
     struct driver *d = *state;
     struct reservation_record a, b;
@@ -281,7 +281,7 @@ static void omnipath__survives_a_restart(void **state)
     assert_int_equal(driver_job(d, "c")->pkey, 2);
 }
 
-static void ledger__with_what_no_job_can_have_is_damaged(void **state)
+FRESH(ledger__with_what_no_job_can_have_is_damaged)
 {
     struct driver *d = *state;
     struct core *core = core_create(&d->config);
@@ -313,7 +313,7 @@ static void ledger__with_what_no_job_can_have_is_damaged(void **state)
 }
 
 /* What only Slingshot has is refused and not left out in silence. */
-static void others__have_nothing_of_slingshots(void **state)
+FRESH(others__have_nothing_of_slingshots)
 {
     struct driver *d = *state;
     static const int others[] = {INTERCONNECT_OMNIPATH, INTERCONNECT_NONE};
@@ -353,7 +353,7 @@ static void others__have_nothing_of_slingshots(void **state)
     }
 }
 
-static void none__tells_nothing(void **state)
+FRESH(none__tells_nothing)
 {
     struct driver *d = *state;
     char text[1024];
@@ -364,7 +364,7 @@ static void none__tells_nothing(void **state)
 }
 
 /* S1: what the job said is kept, and told from another request. */
-static void layout__of_another_request_is_a_conflict(void **state)
+FRESH(layout__of_another_request_is_a_conflict)
 {
     struct driver *d = *state;
     struct reserve_request q = request_on(INTERCONNECT_NONE, "a", key_a);
@@ -395,7 +395,7 @@ static void layout__of_another_request_is_a_conflict(void **state)
 }
 
 /* What the fabric itself uses is no job's. */
-static void pool__without_the_fabrics_own_keys(void **state)
+FRESH(pool__without_the_fabrics_own_keys)
 {
     struct driver *d = *state;
     static const uint16_t wrong[] = {0, 0x7fff, 0x8001, 0xffff};
@@ -409,21 +409,11 @@ static void pool__without_the_fabrics_own_keys(void **state)
     }
 }
 
-static void words__go_there_and_back(void **state)
+FRESH(words__go_there_and_back)
 {
     for (int kind = 0; kind < INTERCONNECT_COUNT; kind++)
         assert_int_equal(interconnect_from_word(interconnect_word(kind)), kind);
     assert_int_equal(interconnect_from_word("infiniband"), -1);
 }
 
-UNIT_MAIN(FRESH(omnipath__tells_tasks_their_keys), FRESH(omnipath__has_a_key_also_without_a_pool),
-          FRESH(omnipath__shares_contexts_when_tasks_are_more),
-          FRESH(omnipath__key_is_the_jobs_secret),
-          FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back),
-          FRESH(omnipath__leaves_pkeys_for_other_users), FRESH(omnipath__gives_pkeys_round_robin),
-          FRESH(omnipath__release_saves_which_clock_it_was),
-          FRESH(omnipath__hold_that_is_made_shorter_ends_sooner),
-          FRESH(omnipath__survives_a_restart), FRESH(ledger__with_what_no_job_can_have_is_damaged),
-          FRESH(others__have_nothing_of_slingshots), FRESH(none__tells_nothing),
-          FRESH(layout__of_another_request_is_a_conflict),
-          FRESH(pool__without_the_fabrics_own_keys), FRESH(words__go_there_and_back))
+UNIT_RUN(NULL, NULL)

@@ -48,7 +48,7 @@ static const char *reported_after(const void *arg, const char *name)
     return node ? node->name : NULL;
 }
 
-static void book__finds_nodes_and_owners(void **state)
+UNIT(book__finds_nodes_and_owners)
 {
     struct nicbook *book = nicbook_create();
     struct error err = {0};
@@ -75,7 +75,7 @@ static void book__finds_nodes_and_owners(void **state)
     nicbook_destroy(book);
 }
 
-static void node__is_believed_before_the_file(void **state)
+UNIT(node__is_believed_before_the_file)
 {
     struct nicbook *file = nicbook_create(), *told = nicbook_create();
     struct fabricmap *map = make_map();
@@ -122,7 +122,7 @@ static void node__is_believed_before_the_file(void **state)
     fabricmap_destroy(map);
 }
 
-static void address__of_two_nodes_is_shown(void **state)
+UNIT(address__of_two_nodes_is_shown)
 {
     struct nicbook *file = nicbook_create();
     struct inventory_node node;
@@ -138,7 +138,7 @@ static void address__of_two_nodes_is_shown(void **state)
     nicbook_destroy(file);
 }
 
-static void topology__tells_what_nodes_span(void **state)
+UNIT(topology__tells_what_nodes_span)
 {
     struct nicbook *file = nicbook_create();
     struct fabricmap *map = make_map();
@@ -177,7 +177,4 @@ static void topology__tells_what_nodes_span(void **state)
     fabricmap_destroy(map);
 }
 
-UNIT_MAIN(cmocka_unit_test(book__finds_nodes_and_owners),
-          cmocka_unit_test(node__is_believed_before_the_file),
-          cmocka_unit_test(address__of_two_nodes_is_shown),
-          cmocka_unit_test(topology__tells_what_nodes_span))
+UNIT_RUN(NULL, NULL)

@@ -55,7 +55,7 @@ static void tick_to(struct driver *d, int64_t when_ms)
 }
 
 /* F22: at the start; a job that is twice not named is released, the grace period apart. */
-static void jobpoll__releases_what_is_not_named_twice(void **state)
+WITH(init_asked_driver, jobpoll__releases_what_is_not_named_twice)
 {
     struct driver *d = *state;
     static const char *const active[] = {"a", "zzz"};
@@ -76,7 +76,7 @@ static void jobpoll__releases_what_is_not_named_twice(void **state)
 }
 
 /* As often as the site says, however often that is. */
-static void jobpoll__is_asked_as_often_as_is_configured(void **state)
+UNIT(jobpoll__is_asked_as_often_as_is_configured)
 {
     static const int64_t every_ms[] = {1, 2, 3600 * 1000, 0};
     for (size_t i = 0; i < sizeof every_ms / sizeof every_ms[0]; i++) {
@@ -92,7 +92,7 @@ static void jobpoll__is_asked_as_often_as_is_configured(void **state)
 }
 
 /* What it saw is as old as the question, not as the answer. */
-static void jobpoll__counts_from_when_it_was_asked(void **state)
+WITH(init_asked_driver, jobpoll__counts_from_when_it_was_asked)
 {
     struct driver *d = *state;
     uint64_t first = started(d);
@@ -106,7 +106,7 @@ static void jobpoll__counts_from_when_it_was_asked(void **state)
 }
 
 /* A job that was reserved, or asked for again, after the question cannot be in its answer. */
-static void jobpoll__does_not_miss_what_came_after_it(void **state)
+WITH(init_asked_driver, jobpoll__does_not_miss_what_came_after_it)
 {
     struct driver *d = *state;
     uint64_t id = started(d);
@@ -124,7 +124,7 @@ static void jobpoll__does_not_miss_what_came_after_it(void **state)
 }
 
 /* A failing squeue releases nothing, whatever it printed before; it is asked again. */
-static void jobpoll__concludes_nothing_from_a_failure(void **state)
+WITH(init_asked_driver, jobpoll__concludes_nothing_from_a_failure)
 {
     struct driver *d = *state;
     uint64_t id = started(d);
@@ -160,7 +160,7 @@ static void jobpoll__concludes_nothing_from_a_failure(void **state)
 }
 
 /* F20: when the fabric manager is back. One at a time. */
-static void jobpoll__is_asked_when_the_link_comes_up(void **state)
+WITH(init_asked_driver, jobpoll__is_asked_when_the_link_comes_up)
 {
     struct driver *d = *state;
     driver_start(d);
@@ -184,7 +184,7 @@ static void jobpoll__is_asked_when_the_link_comes_up(void **state)
 }
 
 /* An answer that nobody waits for, after a reload took the command away. */
-static void jobpoll__ignores_a_stale_answer(void **state)
+WITH(init_asked_driver, jobpoll__ignores_a_stale_answer)
 {
     struct driver *d = *state;
     uint64_t id = started(d);
@@ -199,7 +199,7 @@ static void jobpoll__ignores_a_stale_answer(void **state)
 }
 
 /* list_every = 0: after a start, and until what was found is certain; then no more. */
-static void jobpoll__only_when_there_is_a_reason(void **state)
+WITH(init_asked_driver, jobpoll__only_when_there_is_a_reason)
 {
     struct driver *d = *state;
     d->config.clusters[0].jobpoll_every_ms = 0;
@@ -219,7 +219,7 @@ static void jobpoll__only_when_there_is_a_reason(void **state)
 }
 
 /* A command that prints ids in another form would end every job here. */
-static void jobpoll__of_unknown_jobs_concludes_nothing(void **state)
+WITH(init_asked_driver, jobpoll__of_unknown_jobs_concludes_nothing)
 {
     struct driver *d = *state;
     static const char *const other[] = {"4711", "4712"};
@@ -237,7 +237,7 @@ static void jobpoll__of_unknown_jobs_concludes_nothing(void **state)
 }
 
 /* F20: what was asked before a reconnect may be from before it. */
-static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
+WITH(init_asked_driver, jobpoll__is_asked_anew_after_a_reconnect)
 {
     struct driver *d = *state;
     d->config.clusters[0].jobpoll_every_ms = 0;
@@ -251,7 +251,7 @@ static void jobpoll__is_asked_anew_after_a_reconnect(void **state)
 
 /* Once it has shown that its ids are ours, one that names only jobs without reservation is
  * believed: else what leaked would stay as long as no other job is reserved (F20). */
-static void jobpoll__of_known_ids_is_believed(void **state)
+WITH(init_asked_driver, jobpoll__of_known_ids_is_believed)
 {
     struct driver *d = *state;
     static const char *const both[] = {"a", "b"}, *const other[] = {"c"};
@@ -269,7 +269,7 @@ static void jobpoll__of_known_ids_is_believed(void **state)
 }
 
 /* The command was wrong and has been mended while it ran: its answer is nobody's. */
-static void jobpoll__from_before_a_reload_concludes_nothing(void **state)
+WITH(init_asked_driver, jobpoll__from_before_a_reload_concludes_nothing)
 {
     struct driver *d = *state;
     static const char *const active[] = {"a"}, *const less[] = {"b"};
@@ -315,7 +315,7 @@ static uint64_t second_of_three(struct driver *d)
 }
 
 /* Nobody is asked again before all was compared. */
-static void jobpoll__is_compared_in_lots(void **state)
+UNIT(jobpoll__is_compared_in_lots)
 {
     struct driver d;
     uint64_t id = second_of_three(&d);
@@ -337,7 +337,7 @@ static void jobpoll__is_compared_in_lots(void **state)
 }
 
 /* What was not compared by then is not, whether all had been named or not; and it is asked anew. */
-static void jobpoll__ends_at_a_reload(void **state)
+UNIT(jobpoll__ends_at_a_reload)
 {
     for (int whole = 0; whole < 2; whole++) {
         struct driver d;
@@ -357,17 +357,4 @@ static void jobpoll__ends_at_a_reload(void **state)
     }
 }
 
-UNIT_MAIN(WITH(init_asked_driver, jobpoll__releases_what_is_not_named_twice),
-          cmocka_unit_test(jobpoll__is_asked_as_often_as_is_configured),
-          WITH(init_asked_driver, jobpoll__counts_from_when_it_was_asked),
-          WITH(init_asked_driver, jobpoll__does_not_miss_what_came_after_it),
-          WITH(init_asked_driver, jobpoll__concludes_nothing_from_a_failure),
-          WITH(init_asked_driver, jobpoll__is_asked_when_the_link_comes_up),
-          WITH(init_asked_driver, jobpoll__ignores_a_stale_answer),
-          WITH(init_asked_driver, jobpoll__of_unknown_jobs_concludes_nothing),
-          WITH(init_asked_driver, jobpoll__is_asked_anew_after_a_reconnect),
-          WITH(init_asked_driver, jobpoll__of_known_ids_is_believed),
-          WITH(init_asked_driver, jobpoll__from_before_a_reload_concludes_nothing),
-          cmocka_unit_test(jobpoll__is_compared_in_lots),
-          cmocka_unit_test(jobpoll__ends_at_a_reload),
-          WITH(init_asked_driver, jobpoll__only_when_there_is_a_reason))
+UNIT_RUN(NULL, NULL)

@@ -93,7 +93,9 @@ static void has_ended(const struct desk *desk)
 
 /* ---- a standby ---- */
 
-static void test__is_repeated_until_it_is_answered(void **state)
+#define TEST UNIT
+
+TEST(test__is_repeated_until_it_is_answered)
 {
     struct desk desk = new_desk();
     asks(&desk, LEADER_TEST);
@@ -106,7 +108,7 @@ static void test__is_repeated_until_it_is_answered(void **state)
 }
 
 /* A gateway that runs a transaction without its guard. */
-static void test__refused_ends_it_for_good(void **state)
+TEST(test__refused_ends_it_for_good)
 {
     struct desk desk = new_desk();
     asks(&desk, LEADER_TEST);
@@ -116,7 +118,7 @@ static void test__refused_ends_it_for_good(void **state)
 }
 
 /* The ledger is an older one than it has seen. */
-static void campaign__refused_ends_it_for_good(void **state)
+TEST(campaign__refused_ends_it_for_good)
 {
     struct desk desk = standing_by();
     hears(&desk, LEADER_REFUSED, 1);
@@ -124,7 +126,7 @@ static void campaign__refused_ends_it_for_good(void **state)
     assert_true(desk.leader.refused);
 }
 
-static void standby__asks_again_who_leads(void **state)
+TEST(standby__asks_again_who_leads)
 {
     struct desk desk = standing_by();
     hears_of_holder(&desk, OTHERS, 1);
@@ -139,7 +141,7 @@ static void standby__asks_again_who_leads(void **state)
 }
 
 /* Who wins with a lease that is nearly over ends before it has loaded. */
-static void standby__renews_its_lease_before_half_of_it_is_over(void **state)
+TEST(standby__renews_its_lease_before_half_of_it_is_over)
 {
     struct desk desk = standing_by();
     hears_of_holder(&desk, OTHERS, 0);
@@ -150,7 +152,7 @@ static void standby__renews_its_lease_before_half_of_it_is_over(void **state)
 }
 
 /* Cut off, or stopped, for longer than its lease: the id is never used again. */
-static void standby__draws_another_lease_when_its_own_is_over(void **state)
+TEST(standby__draws_another_lease_when_its_own_is_over)
 {
     struct desk desk = standing_by();
     hears(&desk, LEADER_UNKNOWN, 0);
@@ -165,7 +167,7 @@ static void standby__draws_another_lease_when_its_own_is_over(void **state)
 }
 
 /* The cluster has forgotten its lease: keepalive without TTL. */
-static void standby__without_a_lease_gets_another(void **state)
+TEST(standby__without_a_lease_gets_another)
 {
     struct desk desk = standing_by();
     hears(&desk, LEADER_GONE, 1); /* a campaign by a lease that is gone */
@@ -182,7 +184,7 @@ static void standby__without_a_lease_gets_another(void **state)
 }
 
 /* The first try may have been carried out when it was sent: the lease runs since then. */
-static void grant__that_is_repeated_counts_from_the_first_try(void **state)
+TEST(grant__that_is_repeated_counts_from_the_first_try)
 {
     struct desk desk = tested();
     hears(&desk, LEADER_UNKNOWN, 900);
@@ -194,7 +196,7 @@ static void grant__that_is_repeated_counts_from_the_first_try(void **state)
     assert_int_equal(desk.leader.deadline_ms, 1000 + DEADLINE_MS);
 }
 
-static void grant__answered_after_its_lease_is_followed_by_another(void **state)
+TEST(grant__answered_after_its_lease_is_followed_by_another)
 {
     struct desk desk = tested();
     hears(&desk, LEADER_OK, DEADLINE_MS);
@@ -207,7 +209,7 @@ static void grant__answered_after_its_lease_is_followed_by_another(void **state)
 
 /* ---- winning ---- */
 
-static void win__is_by_the_revision_of_its_key(void **state)
+TEST(win__is_by_the_revision_of_its_key)
 {
     struct desk desk = leading();
     assert_int_equal(desk.leader.revision, 12);
@@ -216,7 +218,7 @@ static void win__is_by_the_revision_of_its_key(void **state)
 }
 
 /* The campaign was carried out, its answer lost: the key is found to be its own. */
-static void win__that_was_not_answered_is_one(void **state)
+TEST(win__that_was_not_answered_is_one)
 {
     struct desk desk = standing_by();
     hears(&desk, LEADER_UNKNOWN, 1000);
@@ -228,7 +230,7 @@ static void win__that_was_not_answered_is_one(void **state)
     assert_int_equal(desk.leader.deadline_ms, 1000 + DEADLINE_MS); /* of the last keepalive */
 }
 
-static void win__after_the_deadline_is_none(void **state)
+TEST(win__after_the_deadline_is_none)
 {
     struct desk desk = standing_by();
     hears_of_holder(&desk, OWN, DEADLINE_MS);
@@ -240,7 +242,7 @@ static void win__after_the_deadline_is_none(void **state)
 
 /* A tenth of the lease is left for clocks that run apart, and for what lies between look and act.
  */
-static void deadline__is_before_the_lease_ends(void **state)
+TEST(deadline__is_before_the_lease_ends)
 {
     struct desk desk = leading();
     assert_int_equal(leader_wake(&desk.leader), desk.now_ms);
@@ -254,7 +256,7 @@ static void deadline__is_before_the_lease_ends(void **state)
 }
 
 /* An answer that travelled long would stretch the lease. */
-static void keepalive__counts_from_its_sending(void **state)
+TEST(keepalive__counts_from_its_sending)
 {
     struct desk desk = leading();
     desk.now_ms = 2000;
@@ -266,7 +268,7 @@ static void keepalive__counts_from_its_sending(void **state)
 }
 
 /* The process was stopped after it had asked: the answer waited in its socket. */
-static void keepalive__answered_after_the_deadline_is_too_late(void **state)
+TEST(keepalive__answered_after_the_deadline_is_too_late)
 {
     struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
@@ -274,7 +276,7 @@ static void keepalive__answered_after_the_deadline_is_too_late(void **state)
     has_ended(&desk);
 }
 
-static void keepalive__unanswered_is_repeated_until_the_deadline(void **state)
+TEST(keepalive__unanswered_is_repeated_until_the_deadline)
 {
     struct desk desk = leading();
     unsigned tries = 0;
@@ -290,7 +292,7 @@ static void keepalive__unanswered_is_repeated_until_the_deadline(void **state)
     has_ended(&desk);
 }
 
-static void keepalive__of_a_lease_that_is_gone_ends_it(void **state)
+TEST(keepalive__of_a_lease_that_is_gone_ends_it)
 {
     struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
@@ -298,7 +300,7 @@ static void keepalive__of_a_lease_that_is_gone_ends_it(void **state)
     has_ended(&desk);
 }
 
-static void deposed__is_final(void **state)
+TEST(deposed__is_final)
 {
     struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
@@ -311,7 +313,7 @@ static void deposed__is_final(void **state)
 }
 
 /* The server may grant more than was asked for. */
-static void lease__is_as_long_as_granted(void **state)
+TEST(lease__is_as_long_as_granted)
 {
     struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
@@ -323,7 +325,7 @@ static void lease__is_as_long_as_granted(void **state)
 
 /* ---- resigning ---- */
 
-static void resign__ends_what_it_does_at_once(void **state)
+TEST(resign__ends_what_it_does_at_once)
 {
     struct desk desk = leading();
     leader_resign(&desk.leader);
@@ -338,7 +340,7 @@ static void resign__ends_what_it_does_at_once(void **state)
 }
 
 /* The keepalive that was asked before says nothing of it. */
-static void resign__waits_for_the_question_under_way(void **state)
+TEST(resign__waits_for_the_question_under_way)
 {
     struct desk desk = leading();
     asks(&desk, LEADER_KEEPALIVE);
@@ -351,7 +353,7 @@ static void resign__waits_for_the_question_under_way(void **state)
 }
 
 /* A win that comes after it would keep the key for a whole lease. */
-static void resign__while_a_campaign_is_under_way_gives_the_key_back(void **state)
+TEST(resign__while_a_campaign_is_under_way_gives_the_key_back)
 {
     struct desk desk = standing_by();
     leader_resign(&desk.leader);
@@ -363,7 +365,7 @@ static void resign__while_a_campaign_is_under_way_gives_the_key_back(void **stat
 }
 
 /* It must not hang: the cluster is away, or there is nothing to give back. */
-static void resign__without_a_cluster_ends(void **state)
+TEST(resign__without_a_cluster_ends)
 {
     struct desk desk = new_desk();
     leader_resign(&desk.leader); /* before the test */
@@ -394,7 +396,7 @@ static void resign__without_a_cluster_ends(void **state)
     has_ended(&desk);
 }
 
-static void try__is_a_quarter_of_the_lease_at_most_a_second(void **state)
+TEST(try__is_a_quarter_of_the_lease_at_most_a_second)
 {
     struct leader leader;
     leader_init(&leader, LEADER_LEASE_MIN_MS);
@@ -411,19 +413,19 @@ static enum commit_verdict judged(struct commit_seen seen)
     return commit_judge(&guard, &seen);
 }
 
-static void commit__whose_guards_held_is_done(void **state)
+TEST(commit__whose_guards_held_is_done)
 {
     assert_int_equal(judged((struct commit_seen){.held = true}), COMMIT_DONE);
 }
 
 /* The answer of the first try was lost: its own number stands there. */
-static void commit__repeated_is_done_once(void **state)
+TEST(commit__repeated_is_done_once)
 {
     assert_int_equal(judged((struct commit_seen){.revision = 12, .lease = OWN, .commit = 3}),
                      COMMIT_DONE);
 }
 
-static void commit__of_a_former_leader_is_not_done(void **state)
+TEST(commit__of_a_former_leader_is_not_done)
 {
     static const struct commit_seen others[] = {
         {.revision = 0, .lease = OWN, .commit = 2},     /* the lease ran out */
@@ -441,24 +443,4 @@ static void commit__of_a_former_leader_is_not_done(void **state)
         assert_int_equal(judged(others[i]), COMMIT_DEPOSED);
 }
 
-#define TEST cmocka_unit_test
-UNIT_MAIN(TEST(test__is_repeated_until_it_is_answered), TEST(test__refused_ends_it_for_good),
-          TEST(campaign__refused_ends_it_for_good), TEST(standby__asks_again_who_leads),
-          TEST(standby__renews_its_lease_before_half_of_it_is_over),
-          TEST(standby__draws_another_lease_when_its_own_is_over),
-          TEST(standby__without_a_lease_gets_another),
-          TEST(grant__that_is_repeated_counts_from_the_first_try),
-          TEST(grant__answered_after_its_lease_is_followed_by_another),
-          TEST(win__is_by_the_revision_of_its_key), TEST(win__that_was_not_answered_is_one),
-          TEST(win__after_the_deadline_is_none), TEST(deadline__is_before_the_lease_ends),
-          TEST(keepalive__counts_from_its_sending),
-          TEST(keepalive__answered_after_the_deadline_is_too_late),
-          TEST(keepalive__unanswered_is_repeated_until_the_deadline),
-          TEST(keepalive__of_a_lease_that_is_gone_ends_it), TEST(deposed__is_final),
-          TEST(lease__is_as_long_as_granted), TEST(resign__ends_what_it_does_at_once),
-          TEST(resign__waits_for_the_question_under_way),
-          TEST(resign__while_a_campaign_is_under_way_gives_the_key_back),
-          TEST(resign__without_a_cluster_ends),
-          TEST(try__is_a_quarter_of_the_lease_at_most_a_second),
-          TEST(commit__whose_guards_held_is_done), TEST(commit__repeated_is_done_once),
-          TEST(commit__of_a_former_leader_is_not_done))
+UNIT_RUN(NULL, NULL)

@@ -12,7 +12,7 @@ static struct reservation *make(uint64_t number, const char *job)
     return r;
 }
 
-static void ledger__finds_newest_life_first(void **state)
+UNIT(ledger__finds_newest_life_first)
 {
     struct ledger l;
     struct reservation *first = make(1, "j"), *second = make(2, "j"), *third = make(5, "j");
@@ -37,7 +37,7 @@ static void ledger__finds_newest_life_first(void **state)
 }
 
 /* The newest life goes, and others whose names fall into the same chain are found all the same. */
-static void ledger__keeps_names_behind_a_life_that_goes(void **state)
+UNIT(ledger__keeps_names_behind_a_life_that_goes)
 {
     enum { JOBS = 200 };
     static struct reservation *lives[2][JOBS];
@@ -73,7 +73,7 @@ static void ledger__keeps_names_behind_a_life_that_goes(void **state)
 }
 
 /* Many come and go; number order, names and compaction hold. */
-static void ledger__survives_churn(void **state)
+UNIT(ledger__survives_churn)
 {
     enum { LIVE = 3000, ALL = 40000 };
     static struct reservation *live[ALL + 1];
@@ -113,7 +113,7 @@ static void ledger__survives_churn(void **state)
 }
 
 /* G11: no name is the one for which all others move. */
-static void names__get_one_bucket_more_at_a_time(void **state)
+UNIT(names__get_one_bucket_more_at_a_time)
 {
     enum { ALL = 5000 };
     static struct reservation *all[ALL];
@@ -142,7 +142,7 @@ static void names__get_one_bucket_more_at_a_time(void **state)
 }
 
 /* Rows move up under its feet: each that is there all the while is seen, and once. */
-static void walk__sees_what_stays(void **state)
+UNIT(walk__sees_what_stays)
 {
     enum { FIRST = 2000, ALL = 3000 };
     static struct reservation *all[ALL + 1];
@@ -172,7 +172,7 @@ static void walk__sees_what_stays(void **state)
 }
 
 /* The newest has gone: nothing behind the last row is one, however many there are. */
-static void walk__ends_with_the_last(void **state)
+UNIT(walk__ends_with_the_last)
 {
     static const uint64_t counts[] = {1, 2, 255, 256, 257, 511, 512, 513};
     static struct reservation *all[513 + 1];
@@ -199,7 +199,7 @@ static void walk__ends_with_the_last(void **state)
 }
 
 /* G7: names that were entered late are as if they had been entered one by one, lives too. */
-static void index__finds_what_was_postponed(void **state)
+UNIT(index__finds_what_was_postponed)
 {
     enum { JOBS = 700, ALL = 3 * JOBS };
     static struct reservation *all[ALL + 2];
@@ -229,9 +229,4 @@ static void index__finds_what_was_postponed(void **state)
     ledger_release(&l);
 }
 
-UNIT_MAIN(cmocka_unit_test(ledger__finds_newest_life_first),
-          cmocka_unit_test(ledger__keeps_names_behind_a_life_that_goes),
-          cmocka_unit_test(ledger__survives_churn),
-          cmocka_unit_test(names__get_one_bucket_more_at_a_time),
-          cmocka_unit_test(walk__sees_what_stays), cmocka_unit_test(walk__ends_with_the_last),
-          cmocka_unit_test(index__finds_what_was_postponed))
+UNIT_RUN(NULL, NULL)

@@ -7,7 +7,7 @@ static enum link_state link_of(const struct driver *d)
 }
 
 /* F20: login, list, compare, then up; nothing is sent before. */
-static void link__comes_up_in_order(void **state)
+STARTED(link__comes_up_in_order)
 {
     struct driver *d = *state;
     assert_int_equal(link_of(d), LINK_LOGGING_IN);
@@ -25,7 +25,7 @@ static void link__comes_up_in_order(void **state)
 }
 
 /* While it is down new jobs are answered at once, releases are remembered; coming back resumes. */
-static void link__pauses_and_resumes(void **state)
+UP(link__pauses_and_resumes)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -54,7 +54,7 @@ static void link__pauses_and_resumes(void **state)
 }
 
 /* F21: a job waits for the first attempt, when it may soon be up; not for one after a failure. */
-static void link__is_not_waited_for_after_a_failure(void **state)
+STARTED(link__is_not_waited_for_after_a_failure)
 {
     struct driver *d = *state;
     DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "refused");
@@ -65,7 +65,7 @@ static void link__is_not_waited_for_after_a_failure(void **state)
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
 }
 
-static void link__waits_longer_each_time(void **state)
+STARTED(link__waits_longer_each_time)
 {
     struct driver *d = *state;
     int64_t last = 0;
@@ -82,7 +82,7 @@ static void link__waits_longer_each_time(void **state)
 }
 
 /* The same trouble is told once, another one too: the network is back, the password is wrong. */
-static void link__tells_when_the_trouble_changes(void **state)
+FRESH(link__tells_when_the_trouble_changes)
 {
     struct driver *d = *state;
     static const struct {
@@ -103,7 +103,7 @@ static void link__tells_when_the_trouble_changes(void **state)
 }
 
 /* An outage of hours is not seconds old because somebody tries. */
-static void link__is_down_since_it_was_lost(void **state)
+UP(link__is_down_since_it_was_lost)
 {
     struct driver *d = *state;
     d->now += 5000;
@@ -124,7 +124,7 @@ static void link__is_down_since_it_was_lost(void **state)
 }
 
 /* fmapi takes one login at a time. */
-static void link__logs_in_once_at_a_time(void **state)
+STARTED(link__logs_in_once_at_a_time)
 {
     struct driver *d = *state;
     assert_non_null(driver_find(d, EFFECT_LOGIN));
@@ -154,7 +154,7 @@ static void two_urls(struct driver *d)
 
 /* F13, F20: active and standby are tried in turn, without a wait until both have failed; what works
  * is kept, and is what jobs are told. */
-static void link__tries_the_urls_in_turn(void **state)
+UNIT(link__tries_the_urls_in_turn)
 {
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
@@ -183,7 +183,7 @@ static void link__tries_the_urls_in_turn(void **state)
 
 /* A reload that keeps the URL in use keeps the link; one that drops it logs in at the new one, also
  * when a login at the old one is under way. */
-static void link__follows_a_reload_of_the_urls(void **state)
+UNIT(link__follows_a_reload_of_the_urls)
 {
     struct driver d;
     two_urls(&d);
@@ -225,7 +225,7 @@ static void configure_urls(struct driver *d, const char *first, const char *seco
 
 /* F5, F13: from the URL in use, wherever the new order has it, on to the one behind it; and a wait
  * only when all of the new ones have failed. */
-static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
+UNIT(link__tries_the_urls_in_the_order_of_a_reload)
 {
     struct driver d;
     const struct core_event refused = {.kind = CORE_LOGIN_DONE,
@@ -264,7 +264,7 @@ static void link__tries_the_urls_in_the_order_of_a_reload(void **state)
 }
 
 /* F5: with the first one that is configured, where there was none. */
-static void link__begins_with_the_first_url_of_a_reload(void **state)
+UNIT(link__begins_with_the_first_url_of_a_reload)
 {
     struct driver d;
     two_urls(&d);
@@ -280,7 +280,7 @@ static void link__begins_with_the_first_url_of_a_reload(void **state)
 }
 
 /* B8: what is shown of it. */
-static void link__has_a_word_for_each_state(void **state)
+UNIT(link__has_a_word_for_each_state)
 {
     assert_string_equal(link_state_word(LINK_DOWN), "down");
     assert_string_equal(link_state_word(LINK_LOGGING_IN), "logging-in");
@@ -290,7 +290,7 @@ static void link__has_a_word_for_each_state(void **state)
 }
 
 /* A login that began at the URL before says nothing of the one that is next (two of them). */
-static void link__ignores_a_login_at_the_url_before(void **state)
+UNIT(link__ignores_a_login_at_the_url_before)
 {
     struct driver d;
     two_urls(&d);
@@ -311,7 +311,7 @@ static void link__ignores_a_login_at_the_url_before(void **state)
 }
 
 /* F20: nor does a list that ends when the link is down. */
-static void link__ignores_a_list_from_before_it_was_lost(void **state)
+STARTED(link__ignores_a_list_from_before_it_was_lost)
 {
     struct driver *d = *state;
     driver_login(d);
@@ -327,7 +327,7 @@ static void link__ignores_a_list_from_before_it_was_lost(void **state)
     assert_int_equal(driver_status(d).link_listed_ms, 0);
 }
 
-static void link__three_timeouts_in_a_row_lose_it(void **state)
+UP(link__three_timeouts_in_a_row_lose_it)
 {
     struct driver *d = *state;
     for (int i = 0; i < 3; i++) {
@@ -349,7 +349,7 @@ static void timed_out(struct driver *d, const char *job, enum fmcall_outcome out
 
 /* Those before it was lost do not count for the link that there is now, nor those before an answer.
  */
-static void link__counts_timeouts_in_a_row_only(void **state)
+UP(link__counts_timeouts_in_a_row_only)
 {
     struct driver *d = *state;
     d->now++;
@@ -373,7 +373,7 @@ static void link__counts_timeouts_in_a_row_only(void **state)
 
 /* A CHECK that looked before a first try was acted on says "gone"; meanwhile that try settled, and
  * may have left an object that nobody was told of (docs/model). */
-static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
+FRESH(link__gone_is_not_all_while_a_first_try_was_open)
 {
     struct driver *d = *state;
     d->config.relist_ms = 3000;
@@ -395,7 +395,7 @@ static void link__gone_is_not_all_while_a_first_try_was_open(void **state)
 
 /* B11, I11: what has our token after a first try has settled is ours, for the next start too. Else
  * that would take another's object, which it finds there later, for the first try's. */
-static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
+UP(link__settled_first_try_is_no_doubt_after_a_restart)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -411,7 +411,7 @@ static void link__settled_first_try_is_no_doubt_after_a_restart(void **state)
 }
 
 /* F22: what the list lacks is asked for by name; gone for good means one fatal event. */
-static void link__lost_reservation_is_told_once(void **state)
+UP(link__lost_reservation_is_told_once)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -434,7 +434,7 @@ static void link__lost_reservation_is_told_once(void **state)
 
 /* A list can miss one while pages shift; and a manager that came back with an old state has one of
  * the same name that is not the same. So each is asked for, listed or not. */
-static void link__checks_the_token(void **state)
+UP(link__checks_the_token)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -456,7 +456,7 @@ static void link__checks_the_token(void **state)
 
 /* F20: the ledger remembers that the job is over: two looks, a grace period apart, then the
  * leftover is deleted. */
-static void link__stray_needs_two_looks(void **state)
+FRESH(link__stray_needs_two_looks)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
@@ -483,7 +483,7 @@ static void link__stray_needs_two_looks(void **state)
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
-static void link__stray_that_vanishes_is_forgotten(void **state)
+UP(link__stray_that_vanishes_is_forgotten)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
@@ -497,7 +497,7 @@ static void link__stray_that_vanishes_is_forgotten(void **state)
 }
 
 /* A list that was not read whole deletes nothing and loses nothing. */
-static void link__partial_list_concludes_nothing(void **state)
+UP(link__partial_list_concludes_nothing)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77"};
@@ -511,7 +511,7 @@ static void link__partial_list_concludes_nothing(void **state)
 }
 
 /* B4, I6: names of others, prefixes of ours and the other way round, are never touched. */
-static void link__never_touches_what_is_not_ours(void **state)
+UP(link__never_touches_what_is_not_ours)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elca-1",    "elcap22-1", "elcap",    "elcap-",
@@ -525,7 +525,7 @@ static void link__never_touches_what_is_not_ours(void **state)
     }
 }
 
-static void link__warns_of_a_name_conflict_once(void **state)
+UP(link__warns_of_a_name_conflict_once)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elca-12", "elca-13"};
@@ -541,7 +541,7 @@ static void link__warns_of_a_name_conflict_once(void **state)
 }
 
 /* Slurm's job ids under our very name: its own plugin's, or what we left behind. */
-static void link__warns_of_an_equal_name_once(void **state)
+FRESH(link__warns_of_an_equal_name_once)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-f12", "elcap-12", "elcap-13"};
@@ -562,7 +562,7 @@ static void link__warns_of_an_equal_name_once(void **state)
 }
 
 /* What somebody else called himself is shown to people: nothing in it may steer a terminal. */
-static void link__another_owners_name_is_made_printable(void **state)
+UNIT(link__another_owners_name_is_made_printable)
 {
     static const char *const names[] = {"elca-\x1b[2J\xc2\x9b 7"};
     struct driver d;
@@ -588,22 +588,4 @@ static void link__another_owners_name_is_made_printable(void **state)
     driver_end(&d);
 }
 
-UNIT_MAIN(STARTED(link__comes_up_in_order), UP(link__pauses_and_resumes),
-          STARTED(link__is_not_waited_for_after_a_failure), STARTED(link__waits_longer_each_time),
-          FRESH(link__tells_when_the_trouble_changes), UP(link__is_down_since_it_was_lost),
-          STARTED(link__logs_in_once_at_a_time),
-          FRESH(link__gone_is_not_all_while_a_first_try_was_open),
-          UP(link__settled_first_try_is_no_doubt_after_a_restart),
-          cmocka_unit_test(link__tries_the_urls_in_turn),
-          cmocka_unit_test(link__follows_a_reload_of_the_urls),
-          cmocka_unit_test(link__tries_the_urls_in_the_order_of_a_reload),
-          cmocka_unit_test(link__begins_with_the_first_url_of_a_reload),
-          cmocka_unit_test(link__has_a_word_for_each_state),
-          cmocka_unit_test(link__ignores_a_login_at_the_url_before),
-          STARTED(link__ignores_a_list_from_before_it_was_lost),
-          UP(link__three_timeouts_in_a_row_lose_it), UP(link__counts_timeouts_in_a_row_only),
-          UP(link__lost_reservation_is_told_once), UP(link__checks_the_token),
-          FRESH(link__stray_needs_two_looks), UP(link__stray_that_vanishes_is_forgotten),
-          UP(link__partial_list_concludes_nothing), UP(link__never_touches_what_is_not_ours),
-          UP(link__warns_of_a_name_conflict_once), FRESH(link__warns_of_an_equal_name_once),
-          cmocka_unit_test(link__another_owners_name_is_made_printable))
+UNIT_RUN(NULL, NULL)

@@ -23,7 +23,7 @@ static void over_but_for_its_vnis(struct driver *d, const char *job, bool jobpol
 }
 
 /* F20: what is left of such a job is deleted with the second list, and once. */
-static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
+UNIT(listing__deletes_what_is_left_of_one_that_holds_vnis)
 {
     struct driver d;
     static const char *const names[] = {"elcap-a"};
@@ -44,7 +44,7 @@ static void listing__deletes_what_is_left_of_one_that_holds_vnis(void **state)
 }
 
 /* B11: not before its resource manager was asked, which may name the job. */
-static void listing__deletes_nothing_before_a_jobpoll(void **state)
+UNIT(listing__deletes_nothing_before_a_jobpoll)
 {
     struct driver d;
     static const char *const names[] = {"elcap-a"};
@@ -60,7 +60,7 @@ static void listing__deletes_nothing_before_a_jobpoll(void **state)
 
 /* B11: one list that lacks a leftover, before its token proves that it is ours, counts as no loss:
  * neither then nor when the reservation ends. */
-static void listing__a_leftover_that_one_list_lacks_is_no_loss(void **state)
+UNIT(listing__a_leftover_that_one_list_lacks_is_no_loss)
 {
     struct driver d;
     static const char *const names[] = {"elcap-a"};
@@ -105,7 +105,7 @@ static void given_up(struct driver *d, const char *job)
 
 /* F21: what comes of it after that is found by a list and deleted, while the job runs or when it is
  * over, and nobody is alarmed; not by the first list (B11). */
-static void listing__deletes_what_was_reserved_late(void **state)
+UNIT(listing__deletes_what_was_reserved_late)
 {
     static const char *const names[] = {"elcap-a"};
     for (int over = 0; over < 2; over++) {
@@ -161,7 +161,7 @@ static void given_up_before_the_start(struct driver *d)
 /* I11: by its events alone a ledger does not know it: it may be an older copy, and the job may have
  * been released and have started again since, with what is listed. When it is over it goes (F21).
  */
-static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void **state)
+UNIT(listing__what_an_older_ledger_may_lack_stays_while_the_job_runs)
 {
     static const char *const names[] = {"elcap-a"};
     struct driver d;
@@ -183,7 +183,7 @@ static void listing__what_an_older_ledger_may_lack_stays_while_the_job_runs(void
 
 /* F21: what comes of it is looked for after the start, too, also where lists are made at need only.
  */
-static void listing__looks_for_what_was_given_up_before_the_start(void **state)
+UNIT(listing__looks_for_what_was_given_up_before_the_start)
 {
     struct driver d;
     driver_init(&d);
@@ -198,7 +198,7 @@ static void listing__looks_for_what_was_given_up_before_the_start(void **state)
 }
 
 /* B11: not while jobs may run that this ledger does not know, be they another cluster's. */
-static void listing__deletes_nothing_late_while_vnis_are_suspect(void **state)
+UNIT(listing__deletes_nothing_late_while_vnis_are_suspect)
 {
     static const char *const names[] = {"elcap-a", "elcap2-b"}, *const active[] = {"b"};
     struct driver d;
@@ -216,7 +216,7 @@ static void listing__deletes_nothing_late_while_vnis_are_suspect(void **state)
 
 /* I3: what was not ours, and is there no more, says nothing of what is found under the name next:
  * that is asked for its token until an answer comes. */
-static void listing__what_is_found_again_is_asked_for_again(void **state)
+UNIT(listing__what_is_found_again_is_asked_for_again)
 {
     for (int ours = 0; ours < 2; ours++) {
         struct driver d;
@@ -247,11 +247,4 @@ static void listing__what_is_found_again_is_asked_for_again(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(listing__deletes_what_is_left_of_one_that_holds_vnis),
-          cmocka_unit_test(listing__deletes_nothing_before_a_jobpoll),
-          cmocka_unit_test(listing__deletes_what_was_reserved_late),
-          cmocka_unit_test(listing__what_an_older_ledger_may_lack_stays_while_the_job_runs),
-          cmocka_unit_test(listing__looks_for_what_was_given_up_before_the_start),
-          cmocka_unit_test(listing__deletes_nothing_late_while_vnis_are_suspect),
-          cmocka_unit_test(listing__a_leftover_that_one_list_lacks_is_no_loss),
-          cmocka_unit_test(listing__what_is_found_again_is_asked_for_again))
+UNIT_RUN(NULL, NULL)

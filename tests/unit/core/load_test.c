@@ -41,7 +41,7 @@ static void begin(struct driver *d)
 DRIVER_FIXTURE(begin_driver, begin)
 
 /* F22, S3: everything is there again, numbers go on. */
-static void load__brings_everything_back(void **state)
+WITH(begin_driver, load__brings_everything_back)
 {
     struct driver *d = *state;
     load(d, (struct record){.kind = RECORD_COUNTERS,
@@ -63,7 +63,7 @@ static void load__brings_everything_back(void **state)
 }
 
 /* F22: a node list that is refused since (a node is there twice) may be in a ledger of before. */
-static void load__takes_a_list_that_is_refused_now(void **state)
+WITH(begin_driver, load__takes_a_list_that_is_refused_now)
 {
     struct driver *d = *state;
     struct record record = saved(5, "a", JOB_ACTIVE, HWCOLL_OFF, FM_SIDE_NOTHING);
@@ -81,7 +81,7 @@ static void load__takes_a_list_that_is_refused_now(void **state)
 }
 
 /* F22: each field is what it was, and what is saved of it next is no less. */
-static void load__brings_back_each_field(void **state)
+WITH(begin_driver, load__brings_back_each_field)
 {
     struct driver *d = *state;
     const struct record record = {.kind = RECORD_RESERVATION,
@@ -141,7 +141,7 @@ static void load__brings_back_each_field(void **state)
 
 /* F3: whether it was granted twice before the restart nothing tells, unless a node had reported
  * before: then it would be on disk. So the first report after it counts for any life. */
-static void load__does_not_know_which_life_a_node_speaks_of(void **state)
+UNIT(load__does_not_know_which_life_a_node_speaks_of)
 {
     for (int reported = 0; reported < 2; reported++) {
         struct driver d;
@@ -167,7 +167,7 @@ static void load__does_not_know_which_life_a_node_speaks_of(void **state)
 }
 
 /* A crash between the intent and the answer: asked again, under the same name. */
-static void load__intent_is_finished(void **state)
+WITH(begin_driver, load__intent_is_finished)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
@@ -183,7 +183,7 @@ static void load__intent_is_finished(void **state)
 }
 
 /* Nobody may come back for it: it does not stay wanted for ever. */
-static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
+WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come)
 {
     struct driver *d = *state;
     load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_WANTED, FM_SIDE_MAYBE));
@@ -193,7 +193,7 @@ static void load__intent_is_given_up_when_the_link_does_not_come(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_MAYBE);
 }
 
-static void load__intent_is_given_up_without_a_fabric_manager(void **state)
+FRESH(load__intent_is_given_up_without_a_fabric_manager)
 {
     struct driver *d = *state;
     d->config.fm_present = false;
@@ -205,7 +205,7 @@ static void load__intent_is_given_up_without_a_fabric_manager(void **state)
 }
 
 /* F20, F22: inactive jobs are released, an active one that is gone is told. */
-static void load__compares_with_the_fabric_manager(void **state)
+WITH(begin_driver, load__compares_with_the_fabric_manager)
 {
     struct driver *d = *state;
     size_t count;
@@ -231,7 +231,7 @@ static void load__compares_with_the_fabric_manager(void **state)
 
 /* Reserved at the second try, released, and a crash before the first could not be acted on any
  * more: the release is asked for again when that time is over (I3). */
-static void load__remembers_that_an_earlier_try_is_open(void **state)
+UNIT(load__remembers_that_an_earlier_try_is_open)
 {
     struct driver d;
     driver_init(&d);
@@ -260,7 +260,7 @@ static void load__remembers_that_an_earlier_try_is_open(void **state)
 
 /* The job's reserve timed out, its release was given up and then confirmed; the crash made us
  * forget that the first one may yet be acted on, so the name rests (I4). */
-static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
+WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life)
 {
     struct driver *d = *state;
     load(d, saved(5, "a", JOB_ACTIVE, HWCOLL_TIMEOUT, FM_SIDE_NOTHING));
@@ -277,7 +277,7 @@ static void load__a_given_up_release_does_not_hit_the_next_life(void **state)
 
 /* The same of one that never had addresses: what was left at the fabric manager under its name may
  * have been deleted (I4). */
-static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
+WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life)
 {
     struct driver *d = *state;
     load(d, saved(5, "a", JOB_RELEASING, HWCOLL_INELIGIBLE, FM_SIDE_NOTHING));
@@ -295,7 +295,7 @@ static void load__a_given_up_deletion_does_not_hit_the_next_life(void **state)
 /* F3: whether the clock was set forward or back while the broker was down, a VNI is quarantined for
  * all of its time.
  */
-static void load__holding_back_begins_anew(void **state)
+UNIT(load__holding_back_begins_anew)
 {
     const int64_t saved_untils[] = {1, 1000000, INT64_MAX / 2};
     for (size_t i = 0; i < sizeof saved_untils / sizeof saved_untils[0]; i++) {
@@ -315,7 +315,7 @@ static void load__holding_back_begins_anew(void **state)
 }
 
 /* B8: a key that the ledger has of a released job ends with it (as a leak, were it kept). */
-static void load__key_of_a_released_job_ends_with_it(void **state)
+WITH(begin_driver, load__key_of_a_released_job_ends_with_it)
 {
     struct driver *d = *state;
     struct record record = saved(9, "b", JOB_RELEASING, HWCOLL_OFF, FM_SIDE_NOTHING);
@@ -330,7 +330,7 @@ static void load__key_of_a_released_job_ends_with_it(void **state)
 }
 
 /* The last events are missing (found by fuzzing): the next one must not end the broker. */
-static void load__events_that_break_off_are_dropped(void **state)
+WITH(begin_driver, load__events_that_break_off_are_dropped)
 {
     struct driver *d = *state;
     load(d, (struct record){.kind = RECORD_COUNTERS,
@@ -350,7 +350,7 @@ static void load__events_that_break_off_are_dropped(void **state)
 
 /* One row is enough: of the last ones, after which the next event would not follow; and of those
  * between, without which who replays them would not be told of the gap (F24). */
-static void load__one_missing_event_is_noticed(void **state)
+UNIT(load__one_missing_event_is_noticed)
 {
     for (uint64_t last = 5; last <= 6; last++) {
         struct driver d;
@@ -379,7 +379,7 @@ static void load__one_missing_event_is_noticed(void **state)
     driver_end(&d);
 }
 
-static void load__refuses_what_cannot_be(void **state)
+WITH(begin_driver, load__refuses_what_cannot_be)
 {
     struct driver *d = *state;
     struct error err;
@@ -422,7 +422,7 @@ static int loaded_with(struct record older, struct record newer)
 
 /* I1, I3: one name at the fabric manager cannot be two reservations'. A newer life may wait for it.
  */
-static void load__refuses_two_lives_with_one_name(void **state)
+UNIT(load__refuses_two_lives_with_one_name)
 {
     struct record leaving = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_THERE),
                   left = saved(5, "a", JOB_RELEASING, HWCOLL_RELEASED, FM_SIDE_NOTHING),
@@ -443,7 +443,7 @@ static void load__refuses_two_lives_with_one_name(void **state)
 }
 
 /* F5: the pool was shrunk while we were away; the job keeps its VNI, nobody else gets it. */
-static void load__pool_shrunk_meanwhile(void **state)
+FRESH(load__pool_shrunk_meanwhile)
 {
     struct driver *d = *state;
     idset_init(&d->config.vni_pool);
@@ -461,21 +461,4 @@ static void load__pool_shrunk_meanwhile(void **state)
     assert_int_equal(driver_status(d).vnis_free, 0);
 }
 
-UNIT_MAIN(WITH(begin_driver, load__brings_everything_back),
-          WITH(begin_driver, load__brings_back_each_field),
-          WITH(begin_driver, load__takes_a_list_that_is_refused_now),
-          cmocka_unit_test(load__does_not_know_which_life_a_node_speaks_of),
-          WITH(begin_driver, load__intent_is_finished),
-          WITH(begin_driver, load__intent_is_given_up_when_the_link_does_not_come),
-          FRESH(load__intent_is_given_up_without_a_fabric_manager),
-          WITH(begin_driver, load__compares_with_the_fabric_manager),
-          cmocka_unit_test(load__remembers_that_an_earlier_try_is_open),
-          WITH(begin_driver, load__a_given_up_release_does_not_hit_the_next_life),
-          WITH(begin_driver, load__a_given_up_deletion_does_not_hit_the_next_life),
-          cmocka_unit_test(load__holding_back_begins_anew),
-          WITH(begin_driver, load__key_of_a_released_job_ends_with_it),
-          WITH(begin_driver, load__events_that_break_off_are_dropped),
-          cmocka_unit_test(load__one_missing_event_is_noticed),
-          WITH(begin_driver, load__refuses_what_cannot_be),
-          cmocka_unit_test(load__refuses_two_lives_with_one_name),
-          FRESH(load__pool_shrunk_meanwhile))
+UNIT_RUN(NULL, NULL)

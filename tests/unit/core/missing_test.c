@@ -5,7 +5,7 @@
  * I4). */
 
 /* B11: what a list names is there, whatever was answered to the question for it. */
-static void missing__list_that_names_it_contradicts(void **state)
+UP(missing__list_that_names_it_contradicts)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
@@ -21,7 +21,7 @@ static void missing__list_that_names_it_contradicts(void **state)
 }
 
 /* B11: a list that began before the first look is no second witness; nor is one that ends early. */
-static void missing__lost_needs_a_list_that_began_later(void **state)
+UP(missing__lost_needs_a_list_that_began_later)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -101,7 +101,7 @@ static int compare_jobs(struct driver *d, int count, int there)
 }
 
 /* B11: what was reserved after a list began is not missing because that list lacks it. */
-static void missing__list_from_before_is_no_witness(void **state)
+FRESH(missing__list_from_before_is_no_witness)
 {
     struct driver *d = *state;
     char names[19][32];
@@ -126,7 +126,7 @@ static void missing__list_from_before_is_no_witness(void **state)
 }
 
 /* B11: when much is missing at once nothing is lost, until it is there again. */
-static void missing__mass_loss_ends_when_the_manager_agrees_again(void **state)
+FRESH(missing__mass_loss_ends_when_the_manager_agrees_again)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -138,7 +138,7 @@ static void missing__mass_loss_ends_when_the_manager_agrees_again(void **state)
 }
 
 /* Two of twenty are no mass loss, three are. */
-static void missing__mass_loss_has_a_limit(void **state)
+FRESH(missing__mass_loss_has_a_limit)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -152,7 +152,7 @@ static void missing__mass_loss_has_a_limit(void **state)
 }
 
 /* It is told how many are gone, of how many: what was only found there is none of those. */
-static void missing__mass_loss_tells_how_much(void **state)
+FRESH(missing__mass_loss_tells_how_much)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -166,7 +166,7 @@ static void missing__mass_loss_tells_how_much(void **state)
 }
 
 /* Lists and answers that contradict each other: the answers end it too, when it has lasted. */
-static void missing__mass_loss_ends_by_answers(void **state)
+UNIT(missing__mass_loss_ends_by_answers)
 {
     for (int late = 0; late < 2; late++) {
         struct driver d;
@@ -184,7 +184,7 @@ static void missing__mass_loss_ends_by_answers(void **state)
 }
 
 /* B11, I4: an administrator decides, and each job is told once. */
-static void missing__mass_loss_can_be_accepted(void **state)
+FRESH(missing__mass_loss_can_be_accepted)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -203,7 +203,7 @@ static void missing__mass_loss_can_be_accepted(void **state)
 
 /* B11: what was said of it before the link was lost, or before the last list, may have changed: it
  * is asked for once more. */
-static void missing__accepted_loss_needs_a_fresh_answer(void **state)
+UNIT(missing__accepted_loss_needs_a_fresh_answer)
 {
     for (int i = 0; i < 4; i++) {
         const bool down = i % 2 == 1, gone = i / 2 == 1;
@@ -233,7 +233,7 @@ static void missing__accepted_loss_needs_a_fresh_answer(void **state)
 }
 
 /* B11: the share counts what the list lacks, also what was not asked for by name yet. */
-static void missing__mass_loss_is_seen_before_all_are_asked(void **state)
+FRESH(missing__mass_loss_is_seen_before_all_are_asked)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -244,7 +244,7 @@ static void missing__mass_loss_is_seen_before_all_are_asked(void **state)
 }
 
 /* B11: what was missing when its job ended is missing no more. */
-static void missing__those_of_ended_jobs_counts_no_more(void **state)
+FRESH(missing__those_of_ended_jobs_counts_no_more)
 {
     struct driver *d = *state;
     reserve_jobs(d, 20);
@@ -292,7 +292,7 @@ static int lists_until_released(int64_t early_ms)
 
 /* I3: nor does one that began while a reserve of it could still be acted on; from then on it does.
  */
-static void missing__list_tells_when_all_has_settled(void **state)
+UNIT(missing__list_tells_when_all_has_settled)
 {
     int settled = lists_until_released(0);
     assert_true(settled > 1);
@@ -312,7 +312,7 @@ static void two_calls(const struct driver *d, uint64_t calls[2])
 
 /* The next list is not put off by each further one that is missing; and what was missed later is
  * asked for again as soon as its own time is over. */
-static void missing__more_does_not_put_off_the_list(void **state)
+FRESH(missing__more_does_not_put_off_the_list)
 {
     struct driver *d = *state;
     uint64_t calls[2];
@@ -337,7 +337,7 @@ static void missing__more_does_not_put_off_the_list(void **state)
 }
 
 /* B11: a 404 of a gateway to a release before the last one proves nothing of this life. */
-static void missing__release_that_was_answered_is_over(void **state)
+FRESH(missing__release_that_was_answered_is_over)
 {
     struct driver *d = *state;
     d->config.calls_at_once = 1;
@@ -362,16 +362,4 @@ static void missing__release_that_was_answered_is_over(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_THERE);
 }
 
-UNIT_MAIN(FRESH(missing__release_that_was_answered_is_over),
-          cmocka_unit_test(missing__list_tells_when_all_has_settled),
-          FRESH(missing__more_does_not_put_off_the_list),
-          FRESH(missing__list_from_before_is_no_witness),
-          UP(missing__list_that_names_it_contradicts),
-          UP(missing__lost_needs_a_list_that_began_later),
-          FRESH(missing__mass_loss_ends_when_the_manager_agrees_again),
-          FRESH(missing__mass_loss_has_a_limit), FRESH(missing__mass_loss_tells_how_much),
-          cmocka_unit_test(missing__mass_loss_ends_by_answers),
-          FRESH(missing__mass_loss_can_be_accepted),
-          cmocka_unit_test(missing__accepted_loss_needs_a_fresh_answer),
-          FRESH(missing__mass_loss_is_seen_before_all_are_asked),
-          FRESH(missing__those_of_ended_jobs_counts_no_more))
+UNIT_RUN(NULL, NULL)

@@ -22,7 +22,9 @@ static enum answer_kind tell(struct driver *d, const char *node, const char *nic
     return driver_answered(d);
 }
 
-static void report__first_is_saved_and_no_event(void **state)
+#define BEGUN(test) WITH(start_driver, test)
+
+BEGUN(report__first_is_saved_and_no_event)
 {
     struct driver *d = *state;
     assert_int_equal(tell(d, "n1", ONE, 10), ANSWER_REPORTED);
@@ -38,7 +40,7 @@ static void report__first_is_saved_and_no_event(void **state)
     assert_string_equal(core_node_nics_after(d->core, "")->node, "n1");
 }
 
-static void report__of_the_same_saves_nothing(void **state)
+BEGUN(report__of_the_same_saves_nothing)
 {
     struct driver *d = *state;
     tell(d, "n1", ONE, 10);
@@ -52,7 +54,7 @@ static void report__of_the_same_saves_nothing(void **state)
     assert_string_equal(core_node_nics(d->core, "n1")->nics, ONE);
 }
 
-static void report__of_a_change_is_an_event_once(void **state)
+BEGUN(report__of_a_change_is_an_event_once)
 {
     struct driver *d = *state;
     tell(d, "n1", ONE, 10);
@@ -67,7 +69,7 @@ static void report__of_a_change_is_an_event_once(void **state)
     assert_int_equal(driver_events(d, EVENT_NICS_CHANGED), 1);
 }
 
-static void report__of_a_node_that_flaps_is_limited_and_said_once(void **state)
+BEGUN(report__of_a_node_that_flaps_is_limited_and_said_once)
 {
     struct driver *d = *state;
     tell(d, "n1", ONE, 1);
@@ -86,7 +88,7 @@ static void report__of_a_node_that_flaps_is_limited_and_said_once(void **state)
     assert_string_equal(core_node_nics(d->core, "n1")->nics, OTHER);
 }
 
-static void report__of_more_nodes_than_find_room_is_refused(void **state)
+BEGUN(report__of_more_nodes_than_find_room_is_refused)
 {
     struct driver *d = *state;
     char node[16];
@@ -98,7 +100,7 @@ static void report__of_more_nodes_than_find_room_is_refused(void **state)
     assert_int_equal(tell(d, "n7", ONE, 2), ANSWER_REPORTED);
 }
 
-static void report__comes_back_from_the_disk(void **state)
+BEGUN(report__comes_back_from_the_disk)
 {
     struct driver *d = *state;
     core_destroy(d->core);
@@ -113,10 +115,4 @@ static void report__comes_back_from_the_disk(void **state)
     assert_int_equal(driver_events(d, EVENT_NIC_REPLACED), 1);
 }
 
-#undef STARTED
-#define STARTED(test) WITH(start_driver, test)
-UNIT_MAIN(STARTED(report__first_is_saved_and_no_event), STARTED(report__of_the_same_saves_nothing),
-          STARTED(report__of_a_change_is_an_event_once),
-          STARTED(report__of_a_node_that_flaps_is_limited_and_said_once),
-          STARTED(report__of_more_nodes_than_find_room_is_refused),
-          STARTED(report__comes_back_from_the_disk))
+UNIT_RUN(NULL, NULL)

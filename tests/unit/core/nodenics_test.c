@@ -9,7 +9,7 @@
 
 #define TWO "cxi0,4608,200000,1,A1,1.5;cxi1,4609,200000,1,B2,1.5"
 
-static void text__is_the_same_for_the_same_nics(void **state)
+UNIT(text__is_the_same_for_the_same_nics)
 {
     (void)state;
     struct nodenic nics[] = {
@@ -44,7 +44,7 @@ static void text__is_the_same_for_the_same_nics(void **state)
     assert_false(nodenics_write(nics, 3, text));
 }
 
-static void text__of_the_largest_nics_fits(void **state)
+UNIT(text__of_the_largest_nics_fits)
 {
     (void)state;
     struct nodenic nics[NODENICS_NICS_MAX];
@@ -60,7 +60,7 @@ static void text__of_the_largest_nics_fits(void **state)
 }
 
 /* What no broker wrote is damage. */
-static void text__of_another_form_is_refused(void **state)
+UNIT(text__of_another_form_is_refused)
 {
     (void)state;
     static const char *const wrong[] = {
@@ -91,7 +91,7 @@ static void text__of_another_form_is_refused(void **state)
     assert_true(nodenics_word_valid(""));
 }
 
-static void changes__are_told_by_the_gravest(void **state)
+UNIT(changes__are_told_by_the_gravest)
 {
     (void)state;
     static const struct {
@@ -134,7 +134,7 @@ static void put(struct nodenics_table *table, const char *node, const char *nics
     free(nodenics_put(table, &(struct nics_record){.node = node, .nics = nics, .order = 1}));
 }
 
-static void table__is_ordered_by_name(void **state)
+UNIT(table__is_ordered_by_name)
 {
     (void)state;
     struct nodenics_table table = {0};
@@ -157,7 +157,7 @@ static void table__is_ordered_by_name(void **state)
 }
 
 /* 11,136 nodes of four NICs with serial numbers and firmware: at most 4 MB. */
-static void table__of_a_large_machine_is_small(void **state)
+UNIT(table__of_a_large_machine_is_small)
 {
     (void)state;
     struct nodenics_table table = {0};
@@ -183,7 +183,7 @@ static void table__of_a_large_machine_is_small(void **state)
 }
 
 /* Eight times at once, then once in ten minutes. */
-static void node__that_changes_too_often_is_limited(void **state)
+UNIT(node__that_changes_too_often_is_limited)
 {
     (void)state;
     struct nodenics row = {.limited = true};
@@ -197,10 +197,4 @@ static void node__that_changes_too_often_is_limited(void **state)
     assert_false(nodenics_allow(&row, now + 600009));
 }
 
-UNIT_MAIN(cmocka_unit_test(text__is_the_same_for_the_same_nics),
-          cmocka_unit_test(text__of_the_largest_nics_fits),
-          cmocka_unit_test(text__of_another_form_is_refused),
-          cmocka_unit_test(changes__are_told_by_the_gravest),
-          cmocka_unit_test(table__is_ordered_by_name),
-          cmocka_unit_test(table__of_a_large_machine_is_small),
-          cmocka_unit_test(node__that_changes_too_often_is_limited))
+UNIT_RUN(NULL, NULL)

@@ -38,7 +38,7 @@ static void start(struct driver *d)
 }
 DRIVER_FIXTURE(start_driver, start)
 
-static void report__frees_vnis_when_all_are_clean(void **state)
+WITH(start_driver, report__frees_vnis_when_all_are_clean)
 {
     struct driver *d = *state;
     for (int i = 1; i <= 3; i++)
@@ -79,7 +79,7 @@ static void reserve_of(struct driver *d, const char *nodes, uint32_t count)
 
 /* Whoever fences must know whom: who lingers comes first, by name, and who said nothing is named,
  * too, unless the job did not name its nodes. */
-static void waiting__tells_whom_to_fence(void **state)
+UNIT(waiting__tells_whom_to_fence)
 {
     struct driver d;
     struct core_waiting waiting;
@@ -128,7 +128,7 @@ static void waiting__tells_whom_to_fence(void **state)
 }
 
 /* Of each kind the first twenty by name, whatever came first. */
-static void waiting__names_the_first(void **state)
+UNIT(waiting__names_the_first)
 {
     struct driver d;
     struct core_waiting waiting;
@@ -154,7 +154,7 @@ static void waiting__names_the_first(void **state)
 }
 
 /* What has said nothing may have services that it could not tell of. */
-static void report__silence_is_not_clean(void **state)
+WITH(start_driver, report__silence_is_not_clean)
 {
     struct driver *d = *state;
     (void)report(d, "a", 1, "n1", NODE_CREATED);
@@ -171,7 +171,7 @@ static void report__silence_is_not_clean(void **state)
 }
 
 /* F3: where services will not go a process can still use the VNIs, however long that takes. */
-static void report__lingering_outlasts_the_hold(void **state)
+UNIT(report__lingering_outlasts_the_hold)
 {
     for (int fenced = 0; fenced < 2; fenced++) {
         struct driver d;
@@ -200,7 +200,7 @@ static void report__lingering_outlasts_the_hold(void **state)
 }
 
 /* Released last: nothing is quarantined at all. */
-static void report__all_clean_before_the_release(void **state)
+WITH(start_driver, report__all_clean_before_the_release)
 {
     struct driver *d = *state;
     (void)report(d, "a", 1, "n1", NODE_DESTROYED);
@@ -214,7 +214,7 @@ static void report__all_clean_before_the_release(void **state)
 
 /* Granted once more, perhaps to a job that started anew before its release came: whose epilog a
  * node then speaks of cannot be told, so only time counts. */
-static void report__of_what_was_granted_twice(void **state)
+WITH(start_driver, report__of_what_was_granted_twice)
 {
     struct driver *d = *state;
     struct reserve_request request = driver_request("a", 3);
@@ -236,7 +236,7 @@ static void report__of_what_was_granted_twice(void **state)
 }
 
 /* A former life's word says nothing of the next one. */
-static void report__is_about_one_life(void **state)
+WITH(start_driver, report__is_about_one_life)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -252,7 +252,7 @@ static void report__is_about_one_life(void **state)
     assert_int_equal(report(d, "a", 9, "n1", NODE_DESTROYED), ANSWER_NOT_FOUND);
 }
 
-static void report__refuses_other_nodes(void **state)
+WITH(start_driver, report__refuses_other_nodes)
 {
     struct driver *d = *state;
     assert_int_equal(report(d, "a", 1, "n4", NODE_DESTROYED), ANSWER_INVALID);
@@ -265,7 +265,7 @@ static void report__refuses_other_nodes(void **state)
 }
 
 /* Its VNIs may be another job's by now. */
-static void report__too_late_to_have_made_services(void **state)
+UP(report__too_late_to_have_made_services)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a"); /* with addresses: its record outlives the hold */
@@ -282,7 +282,7 @@ static void report__too_late_to_have_made_services(void **state)
 
 /* F3, I1: a node that has said "created" is not overtaken by time: it may be cut off, with its
  * services alive. */
-static void report__created_outlasts_the_hold(void **state)
+WITH(start_driver, report__created_outlasts_the_hold)
 {
     struct driver *d = *state;
     (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5);
@@ -309,7 +309,7 @@ static void boot(struct driver *d, const char *node, uint64_t order)
 }
 
 /* F3: in two clusters nodes can have the same name. */
-static void report__boot_ends_nothing_of_another_clusters_node(void **state)
+WITH(start_driver, report__boot_ends_nothing_of_another_clusters_node)
 {
     struct driver *d = *state;
     static const char *const none[] = {NULL}, *const other[] = {"tuolumne", NULL},
@@ -328,7 +328,7 @@ static void report__boot_ends_nothing_of_another_clusters_node(void **state)
 }
 
 /* F3: no service outlives a boot. What was said after it counts, whatever arrives first. */
-static void report__boot_ends_what_was_said_before(void **state)
+WITH(start_driver, report__boot_ends_what_was_said_before)
 {
     struct driver *d = *state;
     (void)report_in_order(d, "a", 1, "n1", NODE_CREATED, 5);
@@ -376,7 +376,7 @@ static int64_t release_and_wait(struct driver *d)
 }
 
 /* A node whose spool was lost has nothing to say of it. */
-static void boot__ends_silence_about_what_was_over(void **state)
+WITH(start_driver, boot__ends_silence_about_what_was_over)
 {
     struct driver *d = *state;
     const int64_t released = release_and_wait(d);
@@ -391,7 +391,7 @@ static void boot__ends_silence_about_what_was_over(void **state)
 }
 
 /* Of two times the earlier one counts: either may be wrong. */
-static void boot__at_an_uncertain_time_ends_nothing(void **state)
+WITH(start_driver, boot__at_an_uncertain_time_ends_nothing)
 {
     struct driver *d = *state;
     const int64_t released = release_and_wait(d), active = released - 1;
@@ -405,7 +405,7 @@ static void boot__at_an_uncertain_time_ends_nothing(void **state)
 }
 
 /* What is active may have services that were made since the boot, and be silent about them. */
-static void boot__ends_nothing_of_what_is_active(void **state)
+WITH(start_driver, boot__ends_nothing_of_what_is_active)
 {
     struct driver *d = *state;
     driver_set_hold(d, HOLD_UNTIL_REPORTED);
@@ -416,7 +416,7 @@ static void boot__ends_nothing_of_what_is_active(void **state)
     assert_int_equal(driver_held(d), 1);
 }
 
-static void boot__ends_what_names_the_node_only(void **state)
+WITH(start_driver, boot__ends_what_names_the_node_only)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("b", 2)); /* a number of nodes, no list */
@@ -441,7 +441,7 @@ static void boot__ends_what_names_the_node_only(void **state)
 }
 
 /* Without VNIs nothing waits for nodes: it is the fabric manager that is waited for. */
-static void boot__ends_nothing_of_what_has_no_vnis(void **state)
+WITH(start_driver, boot__ends_nothing_of_what_has_no_vnis)
 {
     struct driver *d = *state;
     struct reserve_request request = driver_request("b", 128);
@@ -459,7 +459,7 @@ static void boot__ends_nothing_of_what_has_no_vnis(void **state)
 }
 
 /* [vni] hold = reports: silence is waited for, too. */
-static void report__silence_is_waited_for_unless_the_site_says_how_long(void **state)
+WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long)
 {
     struct driver *d = *state;
     driver_set_hold(d, HOLD_UNTIL_REPORTED);
@@ -473,7 +473,7 @@ static void report__silence_is_waited_for_unless_the_site_says_how_long(void **s
 
 /* I1: nodes with a launch document make services without a report. So they are waited for also when
  * [vni] hold is a time by the job's end; other jobs' are not. */
-static void report__nodes_with_a_launch_document_are_waited_for_by_any_hold(void **state)
+WITH(start_driver, report__nodes_with_a_launch_document_are_waited_for_by_any_hold)
 {
     struct driver *d = *state;
     struct reserve_request request = driver_request("b", 2);
@@ -499,7 +499,7 @@ static void report__nodes_with_a_launch_document_are_waited_for_by_any_hold(void
 }
 
 /* Where the request for a document finds no job, or one that has none, nothing is saved. */
-static void report__no_launch_document_leaves_no_trace(void **state)
+WITH(start_driver, report__no_launch_document_leaves_no_trace)
 {
     struct driver *d = *state;
     struct core_event launch = {.kind = CORE_LAUNCH, .u.launch = {.cluster = "elcap", .job = "a"}};
@@ -517,7 +517,7 @@ static void report__no_launch_document_leaves_no_trace(void **state)
 }
 
 /* Nor is less waited for because it was granted twice: only when all have spoken time counts. */
-static void report__granted_twice_and_silent_is_waited_for(void **state)
+WITH(start_driver, report__granted_twice_and_silent_is_waited_for)
 {
     struct driver *d = *state;
     driver_set_hold(d, HOLD_UNTIL_REPORTED);
@@ -536,7 +536,7 @@ static void report__granted_twice_and_silent_is_waited_for(void **state)
 }
 
 /* F3: a hold that ends by time without any report is counted as well. */
-static void report__hold_without_any_report_is_counted(void **state)
+WITH(start_driver, report__hold_without_any_report_is_counted)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -547,7 +547,7 @@ static void report__hold_without_any_report_is_counted(void **state)
 }
 
 /* A lower [vni] hold applies to what is quarantined already; one that is higher, too. */
-static void report__reload_of_hold_applies_to_what_is_held(void **state)
+WITH(start_driver, report__reload_of_hold_applies_to_what_is_held)
 {
     struct driver *d = *state;
     int64_t hold = d->config.vni_hold_ms;
@@ -579,7 +579,7 @@ static enum answer_kind report_vnis(struct driver *d, const char *job, uint64_t 
 }
 
 /* I1: services of a life that the ledger has forgotten hold their VNI back again. */
-static void report__late_lingering_holds_its_vni_again(void **state)
+UNIT(report__late_lingering_holds_its_vni_again)
 {
     struct driver d;
     start(&d); /* has 1024 */
@@ -603,7 +603,7 @@ static void report__late_lingering_holds_its_vni_again(void **state)
 }
 
 /* I1: so they do while the ledger still has the life, which waits for the fabric manager only. */
-static void report__late_lingering_of_one_that_is_released_holds_its_vni_again(void **state)
+WITH(driver_is_up, report__late_lingering_of_one_that_is_released_holds_its_vni_again)
 {
     struct driver *d = *state;
     d->config.relist_ms = 0; /* else what is released while a list is under way stays for it */
@@ -635,7 +635,7 @@ static void report__late_lingering_of_one_that_is_released_holds_its_vni_again(v
 
 /* One node cannot fill the ledger, nor empty the pool, by what it says of reservations that never
  * were. */
-static void report__unknown_lives_are_bounded(void **state)
+WITH(start_driver, report__unknown_lives_are_bounded)
 {
     struct driver *d = *state;
     for (uint16_t i = 0; i < 1000; i++)
@@ -645,7 +645,7 @@ static void report__unknown_lives_are_bounded(void **state)
 }
 
 /* B8: reports of services that will not go, as long as they say so. */
-static void report__lingering_is_counted(void **state)
+WITH(start_driver, report__lingering_is_counted)
 {
     struct driver *d = *state;
     static const struct {
@@ -663,7 +663,7 @@ static void report__lingering_is_counted(void **state)
 }
 
 /* So many in all, by however many nodes. */
-static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
+WITH(start_driver, report__unknown_lives_of_many_nodes_are_bounded)
 {
     struct driver *d = *state;
     for (uint16_t i = 0; i < 300; i++) {
@@ -681,7 +681,7 @@ static void report__unknown_lives_of_many_nodes_are_bounded(void **state)
 }
 
 /* When all of them are over each node begins anew. */
-static void report__unknown_lives_are_counted_anew(void **state)
+WITH(start_driver, report__unknown_lives_are_counted_anew)
 {
     struct driver *d = *state;
     static const char *const nodes[] = {"n1", "n2"};
@@ -702,7 +702,7 @@ static void report__unknown_lives_are_counted_anew(void **state)
 }
 
 /* F9: the resource manager hears of it once, and may drain the node. */
-static void report__lingering_is_an_event(void **state)
+WITH(start_driver, report__lingering_is_an_event)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -716,7 +716,7 @@ static void report__lingering_is_an_event(void **state)
     assert_int_equal(driver_status(d).nodes_lingering, 1);
 }
 
-static void fence__stands_for_the_node(void **state)
+WITH(start_driver, fence__stands_for_the_node)
 {
     struct driver *d = *state;
     (void)report(d, "a", 1, "n1", NODE_CREATED);
@@ -735,7 +735,7 @@ static void fence__stands_for_the_node(void **state)
 
 /* One that has not said anything, too; but not of a job that is active: it may yet make services
  * there, and not be able to tell of it. */
-static void fence__is_for_jobs_that_are_over(void **state)
+WITH(start_driver, fence__is_for_jobs_that_are_over)
 {
     struct driver *d = *state;
     assert_int_equal(fence(d, "n3"), 0);
@@ -749,7 +749,7 @@ static void fence__is_for_jobs_that_are_over(void **state)
 }
 
 /* I1: what was under way for long must not make a node clean that is not. */
-static void report__that_was_overtaken_changes_nothing(void **state)
+WITH(start_driver, report__that_was_overtaken_changes_nothing)
 {
     struct driver *d = *state;
     (void)report(d, "a", 1, "n2", NODE_DESTROYED);
@@ -764,7 +764,7 @@ static void report__that_was_overtaken_changes_nothing(void **state)
 }
 
 /* Which services there are is news, also that it is not told any more; the same again is none. */
-static void report__other_services_are_news(void **state)
+WITH(start_driver, report__other_services_are_news)
 {
     struct driver *d = *state;
     static const char *const services[] = {"cxi0:12", "cxi0:12", NULL, NULL, "cxi0:12", "cxi0:13"};
@@ -777,38 +777,4 @@ static void report__other_services_are_news(void **state)
     }
 }
 
-UNIT_MAIN(WITH(start_driver, report__created_outlasts_the_hold),
-          WITH(start_driver, report__boot_ends_what_was_said_before),
-          WITH(start_driver, report__boot_ends_nothing_of_another_clusters_node),
-          WITH(start_driver, boot__ends_silence_about_what_was_over),
-          WITH(start_driver, boot__at_an_uncertain_time_ends_nothing),
-          WITH(start_driver, boot__ends_nothing_of_what_is_active),
-          WITH(start_driver, boot__ends_what_names_the_node_only),
-          WITH(start_driver, boot__ends_nothing_of_what_has_no_vnis),
-          WITH(start_driver, report__silence_is_waited_for_unless_the_site_says_how_long),
-          WITH(start_driver, report__hold_without_any_report_is_counted),
-          WITH(start_driver, report__nodes_with_a_launch_document_are_waited_for_by_any_hold),
-          WITH(start_driver, report__no_launch_document_leaves_no_trace),
-          WITH(start_driver, report__reload_of_hold_applies_to_what_is_held),
-          cmocka_unit_test(report__late_lingering_holds_its_vni_again),
-          WITH(driver_is_up, report__late_lingering_of_one_that_is_released_holds_its_vni_again),
-          WITH(start_driver, report__unknown_lives_are_bounded),
-          WITH(start_driver, report__frees_vnis_when_all_are_clean),
-          cmocka_unit_test(waiting__tells_whom_to_fence),
-          cmocka_unit_test(waiting__names_the_first),
-          WITH(start_driver, report__silence_is_not_clean),
-          cmocka_unit_test(report__lingering_outlasts_the_hold),
-          WITH(start_driver, report__all_clean_before_the_release),
-          WITH(start_driver, report__of_what_was_granted_twice),
-          WITH(start_driver, report__is_about_one_life),
-          WITH(start_driver, report__refuses_other_nodes),
-          WITH(start_driver, report__granted_twice_and_silent_is_waited_for),
-          WITH(start_driver, report__lingering_is_counted),
-          WITH(start_driver, report__unknown_lives_of_many_nodes_are_bounded),
-          WITH(start_driver, report__unknown_lives_are_counted_anew),
-          WITH(start_driver, report__other_services_are_news),
-          UP(report__too_late_to_have_made_services),
-          WITH(start_driver, report__lingering_is_an_event),
-          WITH(start_driver, report__that_was_overtaken_changes_nothing),
-          WITH(start_driver, fence__stands_for_the_node),
-          WITH(start_driver, fence__is_for_jobs_that_are_over))
+UNIT_RUN(NULL, NULL)

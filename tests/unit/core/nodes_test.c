@@ -9,7 +9,7 @@ static void put(struct nodes **nodes, const char *name, enum node_state state, c
               &(struct node_record){.node = name, .services = services, .state = (uint8_t)state});
 }
 
-static void nodes__nobody_has_reported(void **state)
+UNIT(nodes__nobody_has_reported)
 {
     uint32_t at = 0;
     assert_null(nodes_find(NULL, "n1"));
@@ -18,7 +18,7 @@ static void nodes__nobody_has_reported(void **state)
     nodes_destroy(NULL);
 }
 
-static void nodes__the_last_word_counts(void **state)
+UNIT(nodes__the_last_word_counts)
 {
     struct nodes *nodes = NULL;
     put(&nodes, "n1", NODE_CREATED, "cxi0:12");
@@ -42,7 +42,7 @@ static void nodes__the_last_word_counts(void **state)
 }
 
 /* Both are in one block: neither may end the other. */
-static void nodes__longest_name_and_services_are_kept(void **state)
+UNIT(nodes__longest_name_and_services_are_kept)
 {
     struct nodes *nodes = NULL;
     char name[NODELIST_NAME_MAX + 1] = "", services[NODE_SERVICES_MAX + 1] = "cxi0:1";
@@ -62,7 +62,7 @@ static void name_of(char *out, size_t size, int i)
     (void)snprintf(out, size, "elcap%d", i);
 }
 
-static void nodes__each_of_many_is_found(void **state)
+UNIT(nodes__each_of_many_is_found)
 {
     struct nodes *nodes = NULL;
     char name[32];
@@ -86,7 +86,7 @@ static void nodes__each_of_many_is_found(void **state)
 }
 
 /* F3: in any order, also twice, beside those that are there. */
-static void nodes__of_a_sum_linger(void **state)
+UNIT(nodes__of_a_sum_linger)
 {
     static const char *const ordered[] = {"m1", "n1", "n2", "n3", "n4", "n7", "n8", "n9", "n10"};
     const struct sum_record sum = {
@@ -111,7 +111,7 @@ static void nodes__of_a_sum_linger(void **state)
     nodes_destroy(nodes);
 }
 
-static void node_name__valid(void **state)
+UNIT(node_name__valid)
 {
     char longest[NODELIST_NAME_MAX + 2];
     memset(longest, 'n', sizeof longest);
@@ -130,7 +130,7 @@ static void node_name__valid(void **state)
 }
 
 /* Of the 256 bytes exactly these may stand in a node's name, and in that of a device. */
-static void node_name__has_no_other_bytes(void **state)
+UNIT(node_name__has_no_other_bytes)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789._-";
@@ -143,7 +143,7 @@ static void node_name__has_no_other_bytes(void **state)
     }
 }
 
-static void node_services__valid(void **state)
+UNIT(node_services__valid)
 {
     static const char *const good[] = {"cxi0:1",  "cxi0:12,cxi1:7", "a-b_c.d:999999999",
                                        "cxi0:10", "c:109",          "abcdefghijklmno:1"};
@@ -170,7 +170,7 @@ static void node_services__valid(void **state)
     assert_false(node_services_valid(text));
 }
 
-static void node_state__words(void **state)
+UNIT(node_state__words)
 {
     for (int s = NODE_CREATED; s <= NODE_LINGERING; s++)
         assert_int_equal(node_state_from_word(node_state_word(s)), s);
@@ -181,7 +181,7 @@ static void node_state__words(void **state)
 
 /* Of a short list, of a long one at first and later, and of one with more nodes than are expanded:
  * always the same. */
-static void nodes_named__says_what_the_list_says(void **state)
+UNIT(nodes_named__says_what_the_list_says)
 {
     static char padded[1024];
     struct nodes *nodes = NULL;
@@ -204,7 +204,7 @@ static void nodes_named__says_what_the_list_says(void **state)
 }
 
 /* For any list, the expanded form names the same nodes; and no node counts as having reported. */
-static void nodes_named__agrees_with_the_list(void **state)
+UNIT(nodes_named__agrees_with_the_list)
 {
     static const char *const lists[] = {"n1",          "n[1-20]",        "n[01-10,15],m[3-9]x,o",
                                         "n[1-2][3-4]", "n[1-20][1-4]",   "n[1-2]5",
@@ -237,11 +237,4 @@ static void nodes_named__agrees_with_the_list(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(nodes__nobody_has_reported),
-          cmocka_unit_test(nodes__the_last_word_counts),
-          cmocka_unit_test(nodes__longest_name_and_services_are_kept),
-          cmocka_unit_test(nodes__each_of_many_is_found), cmocka_unit_test(nodes__of_a_sum_linger),
-          cmocka_unit_test(nodes_named__says_what_the_list_says),
-          cmocka_unit_test(nodes_named__agrees_with_the_list), cmocka_unit_test(node_name__valid),
-          cmocka_unit_test(node_name__has_no_other_bytes), cmocka_unit_test(node_services__valid),
-          cmocka_unit_test(node_state__words))
+UNIT_RUN(NULL, NULL)

@@ -12,7 +12,7 @@ static struct nodeset set_of(const char *list)
     return set;
 }
 
-static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
+UNIT(nodeset__takes_a_run_for_each_count_of_digits)
 {
     static const struct {
         const char *list;
@@ -50,7 +50,7 @@ static void nodeset__takes_a_run_for_each_count_of_digits(void **state)
 }
 
 /* By the second way to know: the list itself. */
-static void nodeset__has_what_the_list_names(void **state)
+UNIT(nodeset__has_what_the_list_names)
 {
     static const char *const lists[] = {"n1",         "n[1-20]",       "n[01-10,15],m[3-9]x,o",
                                         "[7-12]",     "n[1-20][1-4]",  "n[1-2]5,n300,n3",
@@ -74,7 +74,7 @@ static void nodeset__has_what_the_list_names(void **state)
     assert_false(nodeset_has(&none, "n1"));
 }
 
-static void nodeset__names_what_another_has_not(void **state)
+UNIT(nodeset__names_what_another_has_not)
 {
     static const struct {
         const char *list, *within, *missing; /* NULL: none */
@@ -98,7 +98,7 @@ static void nodeset__names_what_another_has_not(void **state)
 }
 
 /* F3: by the second way to know, each name beside each other one, in fuzz/nodelist. */
-static void nodeset__tells_what_is_named_twice(void **state)
+UNIT(nodeset__tells_what_is_named_twice)
 {
     static const struct {
         const char *list, *twice; /* NULL: each once */
@@ -137,7 +137,7 @@ static void nodeset__tells_what_is_named_twice(void **state)
     }
 }
 
-static void nodeset__grows(void **state)
+UNIT(nodeset__grows)
 {
     struct nodeset set = set_of("n[1-4],m1");
     nodeset_add(&set, "n[6-9]");
@@ -151,7 +151,7 @@ static void nodeset__grows(void **state)
 }
 
 /* Longer than any node's name: no node has it. */
-static void nodeset__leaves_out_what_is_too_long(void **state)
+UNIT(nodeset__leaves_out_what_is_too_long)
 {
     char list[NODELIST_NAME_MAX + 16];
     for (size_t length = NODELIST_NAME_MAX - 10; length <= NODELIST_NAME_MAX; length++) {
@@ -180,7 +180,7 @@ static void fold(struct nodefold *out, const char *list)
     assert_int_equal(set.count, 0);
 }
 
-static void nodefold__writes_lists_as_people_do(void **state)
+UNIT(nodefold__writes_lists_as_people_do)
 {
     static const struct {
         const char *list, *folded;
@@ -216,7 +216,7 @@ static void nodefold__writes_lists_as_people_do(void **state)
 
 /* Whatever is folded, the text is a node list that names some of them, each once; the rest is
  * counted. */
-static void nodefold__is_bounded_and_loses_nothing(void **state)
+UNIT(nodefold__is_bounded_and_loses_nothing)
 {
     enum { LENGTHS = 260, NAMES = 150 };
     static char list[NAMES * (LENGTHS + 16)];
@@ -254,7 +254,7 @@ static void nodefold__is_bounded_and_loses_nothing(void **state)
 
 /* Up to the last byte, whatever the lengths: names of one digit, all with one prefix or each with
  * its own, and runs that are as long as they can be. */
-static void nodefold__fills_its_text_to_the_end(void **state)
+UNIT(nodefold__fills_its_text_to_the_end)
 {
     enum { ONE_PREFIX, PREFIXES, LONG_RUNS, KINDS, NAMES = 300 };
     for (int i = 0; i < 64 * KINDS; i++) {
@@ -280,11 +280,4 @@ static void nodefold__fills_its_text_to_the_end(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(nodefold__writes_lists_as_people_do),
-          cmocka_unit_test(nodefold__is_bounded_and_loses_nothing),
-          cmocka_unit_test(nodefold__fills_its_text_to_the_end),
-          cmocka_unit_test(nodeset__takes_a_run_for_each_count_of_digits),
-          cmocka_unit_test(nodeset__has_what_the_list_names),
-          cmocka_unit_test(nodeset__names_what_another_has_not),
-          cmocka_unit_test(nodeset__tells_what_is_named_twice), cmocka_unit_test(nodeset__grows),
-          cmocka_unit_test(nodeset__leaves_out_what_is_too_long))
+UNIT_RUN(NULL, NULL)

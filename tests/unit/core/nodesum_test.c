@@ -134,7 +134,7 @@ static uint32_t saves(const struct driver *d)
 
 /* ---- what it says ---- */
 
-static void sum__frees_vnis_when_all_are_clean(void **state)
+WITH(start_driver, sum__frees_vnis_when_all_are_clean)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -157,7 +157,7 @@ static void sum__frees_vnis_when_all_are_clean(void **state)
 }
 
 /* Flux's epilog ends before the release. */
-static void sum__counts_while_the_job_is_active(void **state)
+WITH(start_driver, sum__counts_while_the_job_is_active)
 {
     struct driver *d = *state;
     report(d, "n3", NODE_CREATED, 5);
@@ -168,7 +168,7 @@ static void sum__counts_while_the_job_is_active(void **state)
 }
 
 /* The job goes on anyway: what a node says after the sum is newer, in whatever form. */
-static void sum__is_ended_by_a_later_word_of_the_node(void **state)
+WITH(start_driver, sum__is_ended_by_a_later_word_of_the_node)
 {
     struct driver *d = *state;
     assert_int_equal(clean(d, "n[1-12]"), 12);
@@ -188,7 +188,7 @@ static void sum__is_ended_by_a_later_word_of_the_node(void **state)
 }
 
 /* A node sends its report again when the answer was lost: the sum has ended it already. */
-static void sum__is_not_undone_by_what_it_ended(void **state)
+WITH(start_driver, sum__is_not_undone_by_what_it_ended)
 {
     struct driver *d = *state;
     report(d, "n1", NODE_CREATED, 5);
@@ -199,7 +199,7 @@ static void sum__is_not_undone_by_what_it_ended(void **state)
     assert_int_equal(driver_held(d), 0);
 }
 
-static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
+WITH(start_driver, sum__leaves_lingering_to_the_node_or_a_fence)
 {
     struct driver *d = *state;
     for (int i = 2; i < 6; i++)
@@ -217,7 +217,7 @@ static void sum__leaves_lingering_to_the_node_or_a_fence(void **state)
     assert_int_equal(driver_held(d), 0);
 }
 
-static void sum__says_lingering_for_many(void **state)
+WITH(start_driver, sum__says_lingering_for_many)
 {
     struct driver *d = *state;
     assert_int_equal(clean(d, "n[1-6]"), 6);
@@ -247,7 +247,7 @@ static void sum__says_lingering_for_many(void **state)
 
 /* ---- what it is about ---- */
 
-static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
+WITH(start_driver, sum__is_refused_as_a_whole_for_other_nodes)
 {
     struct driver *d = *state;
     assert_int_equal(sum(d, 1, "n[1-13]", NODE_DESTROYED), ANSWER_INVALID);
@@ -263,7 +263,7 @@ static void sum__is_refused_as_a_whole_for_other_nodes(void **state)
 
 /* Found by the simulator: the node's own later word leaves nothing of the sum. The next one must
  * not take its place on disk. */
-static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
+UNIT(sum__goes_on_behind_the_last_one_after_a_restart)
 {
     static struct kept kept;
     struct driver d, again;
@@ -286,7 +286,7 @@ static void sum__goes_on_behind_the_last_one_after_a_restart(void **state)
     driver_end(&again);
 }
 
-static void sum__needs_a_job_that_named_its_nodes(void **state)
+UNIT(sum__needs_a_job_that_named_its_nodes)
 {
     struct driver d;
     start_of(&d, NULL, 3);
@@ -298,7 +298,7 @@ static void sum__needs_a_job_that_named_its_nodes(void **state)
 
 /* Of a start that is over, of one that never was, and of one that a node alone knows (B11): it
  * changes nothing, and quarantines nothing. */
-static void sum__is_about_one_start(void **state)
+WITH(start_driver, sum__is_about_one_start)
 {
     struct driver *d = *state;
     const uint16_t vni = 2000;
@@ -322,7 +322,7 @@ static void sum__is_about_one_start(void **state)
 }
 
 /* Which of two lives it speaks of cannot be told, as with a node's own word. */
-static void sum__of_what_was_granted_twice_is_not_enough(void **state)
+UNIT(sum__of_what_was_granted_twice_is_not_enough)
 {
     for (int sum_first = 0; sum_first < 2; sum_first++) {
         struct driver d;
@@ -344,7 +344,7 @@ static void sum__of_what_was_granted_twice_is_not_enough(void **state)
 }
 
 /* Its nodes have spoken: a document now would be of another start (I1). */
-static void sum__ends_launch_documents(void **state)
+WITH(start_driver, sum__ends_launch_documents)
 {
     struct driver *d = *state;
     DRIVER_ASK(d, CORE_LAUNCH, launch, .cluster = "elcap", .job = "a");
@@ -355,7 +355,7 @@ static void sum__ends_launch_documents(void **state)
 
 /* ---- what it costs, and what comes back ---- */
 
-static void sum__is_one_record(void **state)
+UNIT(sum__is_one_record)
 {
     struct driver d;
     start_of(&d, "elcap[1-11136]", 11136);
@@ -372,7 +372,7 @@ static void sum__is_one_record(void **state)
     driver_end(&d);
 }
 
-static void sum__that_does_not_fit_is_no_ledger(void **state)
+UNIT(sum__that_does_not_fit_is_no_ledger)
 {
     struct kept kept = {.there = true,
                         .numbers = {.number = 1,
@@ -489,7 +489,7 @@ static void compare(const struct world *w, const struct driver *d)
 
 /* Whatever comes in whatever order: each node's last word is what counts, before and after a
  * restart of the broker. */
-static void sum__agrees_with_a_model_and_with_its_replay(void **state)
+UNIT(sum__agrees_with_a_model_and_with_its_replay)
 {
     static struct world w;
     for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -525,17 +525,4 @@ static void sum__agrees_with_a_model_and_with_its_replay(void **state)
     }
 }
 
-UNIT_MAIN(WITH(start_driver, sum__frees_vnis_when_all_are_clean),
-          WITH(start_driver, sum__counts_while_the_job_is_active),
-          WITH(start_driver, sum__is_ended_by_a_later_word_of_the_node),
-          WITH(start_driver, sum__is_not_undone_by_what_it_ended),
-          WITH(start_driver, sum__leaves_lingering_to_the_node_or_a_fence),
-          WITH(start_driver, sum__says_lingering_for_many),
-          WITH(start_driver, sum__is_refused_as_a_whole_for_other_nodes),
-          cmocka_unit_test(sum__needs_a_job_that_named_its_nodes),
-          cmocka_unit_test(sum__goes_on_behind_the_last_one_after_a_restart),
-          WITH(start_driver, sum__is_about_one_start),
-          cmocka_unit_test(sum__of_what_was_granted_twice_is_not_enough),
-          WITH(start_driver, sum__ends_launch_documents), cmocka_unit_test(sum__is_one_record),
-          cmocka_unit_test(sum__that_does_not_fit_is_no_ledger),
-          cmocka_unit_test(sum__agrees_with_a_model_and_with_its_replay))
+UNIT_RUN(NULL, NULL)

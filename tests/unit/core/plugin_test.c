@@ -46,8 +46,10 @@ static void join(struct driver *d, uint16_t vni)
     DRIVER_ASK(d, CORE_JOIN, join, .number = 1, .step = "0", .vni = vni, .body = BODY);
 }
 
+#define T(test) WITH(serving, test)
+
 /* F21: the fabric manager may take as long as it likes. */
-static void plugin__has_its_token_at_once(void **state)
+T(plugin__has_its_token_at_once)
 {
     struct driver *d = *state;
     ask(d, "7", 16);
@@ -67,7 +69,7 @@ static void plugin__has_its_token_at_once(void **state)
     assert_string_equal(secret_expose(driver_find(d, EFFECT_CALL)->u.call.about.token), "sess-7");
 }
 
-static void plugin__has_no_more_than_a_job_gets_here(void **state)
+T(plugin__has_no_more_than_a_job_gets_here)
 {
     static const struct {
         uint32_t wanted, got;
@@ -82,7 +84,7 @@ static void plugin__has_no_more_than_a_job_gets_here(void **state)
     }
 }
 
-static void plugin__may_be_refused_more_than_a_job_gets_here(void **state)
+T(plugin__may_be_refused_more_than_a_job_gets_here)
 {
     struct driver *d = *state;
     d->config.clusters[0].limit_refused = true;
@@ -96,7 +98,7 @@ static void plugin__may_be_refused_more_than_a_job_gets_here(void **state)
 }
 
 /* B4: no addresses are left: the step starts, and its joins are told to do without. */
-static void plugin__without_addresses_has_a_token_all_the_same(void **state)
+T(plugin__without_addresses_has_a_token_all_the_same)
 {
     struct driver *d = *state;
     d->config.clusters[0].budget = 20;
@@ -116,7 +118,7 @@ static void plugin__without_addresses_has_a_token_all_the_same(void **state)
 
 /* Nobody says how many addresses a job gets: neither the site nor Slurm. Nor does a start refuse
  * such a reservation. */
-static void plugin__without_a_size_has_a_token_all_the_same(void **state)
+T(plugin__without_a_size_has_a_token_all_the_same)
 {
     struct driver *d = *state;
     d->config.addresses_per_job = d->config.min_nodes = 0;
@@ -136,7 +138,7 @@ static void plugin__without_a_size_has_a_token_all_the_same(void **state)
 
 /* F20: a job that starts again under its id, its DELETE lost, only looks at what it has: lists of
  * jobs that were made before it started do not end it, those after it do. */
-static void plugin__that_looks_shows_that_its_job_runs(void **state)
+T(plugin__that_looks_shows_that_its_job_runs)
 {
     struct driver *d = *state;
     ask(d, "7", 16);
@@ -155,7 +157,7 @@ static void plugin__that_looks_shows_that_its_job_runs(void **state)
 }
 
 /* F23: without a link, too. */
-static void plugin__starts_while_the_link_is_down(void **state)
+T(plugin__starts_while_the_link_is_down)
 {
     struct driver *d = *state;
     driver_tick(d, d->config.relist_ms);
@@ -169,7 +171,7 @@ static void plugin__starts_while_the_link_is_down(void **state)
 }
 
 /* Its steps ask each for itself, by GET and POST. */
-static void plugin__gets_the_same_again(void **state)
+T(plugin__gets_the_same_again)
 {
     struct driver *d = *state;
     ask(d, "7", 16);
@@ -181,7 +183,7 @@ static void plugin__gets_the_same_again(void **state)
 }
 
 /* Hooks and plugin for one job: neither may end what the other has made. */
-static void plugin__and_hooks_do_not_share_a_job(void **state)
+T(plugin__and_hooks_do_not_share_a_job)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "7");
@@ -199,7 +201,7 @@ static void plugin__and_hooks_do_not_share_a_job(void **state)
 
 /* It deletes every job, also those that it never reserved, and may reserve one of them anew at
  * once: a requeued job keeps its id. */
-static void plugin__deletes_what_was_never_there(void **state)
+T(plugin__deletes_what_was_never_there)
 {
     struct driver *d = *state;
     delete (d, "7");
@@ -218,7 +220,7 @@ static void plugin__deletes_what_was_never_there(void **state)
 }
 
 /* Which VNIs that Slurm gives is not known. What another job has here is not one of them. */
-static void plugin__makes_no_tree_with_the_vni_of_another_job(void **state)
+T(plugin__makes_no_tree_with_the_vni_of_another_job)
 {
     struct driver *d = *state;
     ask(d, "7", 16);
@@ -243,7 +245,7 @@ static void note(void *arg, const char *name, const char *value)
 }
 
 /* F16: Slurm tells its tasks numbers of its own, and no CA. */
-static void plugin__environment_has_what_its_tasks_have(void **state)
+T(plugin__environment_has_what_its_tasks_have)
 {
     struct driver *d = *state;
     char names[512] = "";
@@ -255,7 +257,7 @@ static void plugin__environment_has_what_its_tasks_have(void **state)
 
 /* B11: before, this Slurm reserved at the fabric manager itself. What is there stays until Slurm
  * says that the job is over; it knows its jobs, and no other has the cluster's login. */
-static void plugin__deletes_what_was_found_under_the_name(void **state)
+T(plugin__deletes_what_was_found_under_the_name)
 {
     static const char *const names[] = {"elcap-7"};
     struct driver *d = *state;
@@ -272,7 +274,7 @@ static void plugin__deletes_what_was_found_under_the_name(void **state)
     driver_call(d, FMCALL_RELEASE);
 }
 
-static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
+T(plugin__deletes_what_was_found_and_never_asked_for)
 {
     static const char *const names[] = {"elcap-7"};
     struct driver *d = *state;
@@ -285,15 +287,4 @@ static void plugin__deletes_what_was_found_and_never_asked_for(void **state)
     driver_call(d, FMCALL_RELEASE);
 }
 
-#define T(test) WITH(serving, test)
-UNIT_MAIN(T(plugin__has_its_token_at_once), T(plugin__has_no_more_than_a_job_gets_here),
-          T(plugin__may_be_refused_more_than_a_job_gets_here),
-          T(plugin__without_addresses_has_a_token_all_the_same),
-          T(plugin__without_a_size_has_a_token_all_the_same),
-          T(plugin__that_looks_shows_that_its_job_runs), T(plugin__starts_while_the_link_is_down),
-          T(plugin__gets_the_same_again), T(plugin__and_hooks_do_not_share_a_job),
-          T(plugin__deletes_what_was_never_there),
-          T(plugin__makes_no_tree_with_the_vni_of_another_job),
-          T(plugin__environment_has_what_its_tasks_have),
-          T(plugin__deletes_what_was_found_under_the_name),
-          T(plugin__deletes_what_was_found_and_never_asked_for))
+UNIT_RUN(NULL, NULL)

@@ -28,7 +28,7 @@ static struct reserve_request request_with(const char *job, const char *profile)
     return q;
 }
 
-static void profile__fills_in_what_the_job_does_not_say(void **state)
+FRESH(profile__fills_in_what_the_job_does_not_say)
 {
     struct driver *d = *state;
     configure_large(d);
@@ -52,7 +52,7 @@ static void profile__fills_in_what_the_job_does_not_say(void **state)
 }
 
 /* I7: the same request has the same answer, whatever became of its profile. */
-static void profile__changed_or_removed_leaves_a_repeat_the_same(void **state)
+FRESH(profile__changed_or_removed_leaves_a_repeat_the_same)
 {
     struct driver *d = *state;
     configure_large(d);
@@ -85,7 +85,7 @@ static void assert_conflict(struct driver *d, struct reserve_request q, const ch
     assert_string_equal(driver_answer(d)->field, field);
 }
 
-static void profile__another_one_or_another_field_is_a_conflict(void **state)
+FRESH(profile__another_one_or_another_field_is_a_conflict)
 {
     struct driver *d = *state;
     configure_large(d);
@@ -107,7 +107,7 @@ static void profile__another_one_or_another_field_is_a_conflict(void **state)
 }
 
 /* A job of another cluster is told the names of its own. */
-static void profile__that_is_not_there_for_it_is_refused(void **state)
+FRESH(profile__that_is_not_there_for_it_is_refused)
 {
     struct driver *d = *state;
     configure_large(d);
@@ -131,7 +131,7 @@ static void profile__that_is_not_there_for_it_is_refused(void **state)
 }
 
 /* F15, I8: more or fewer addresses than others, within budgets. */
-static void profile__says_how_many_addresses(void **state)
+FRESH(profile__says_how_many_addresses)
 {
     struct driver *d = *state;
     struct profile_config *wide = add_profile(d, "wide");
@@ -160,7 +160,7 @@ static void assert_unfit(struct driver *d, const char *words)
     assert_non_null(strstr(err.text, words));
 }
 
-static void profile__that_no_job_could_have_is_no_configuration(void **state)
+FRESH(profile__that_no_job_could_have_is_no_configuration)
 {
     struct driver *d = *state;
     struct profile_config *p = add_profile(d, "p");
@@ -186,7 +186,7 @@ static void profile__that_no_job_could_have_is_no_configuration(void **state)
 }
 
 /* What is offered is accepted, and one beyond it is refused. */
-static void options__are_what_a_reserve_accepts(void **state)
+FRESH(options__are_what_a_reserve_accepts)
 {
     struct driver *d = *state;
     struct core_options options;
@@ -218,7 +218,7 @@ static void options__are_what_a_reserve_accepts(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
-static void options__without_addresses_say_why(void **state)
+FRESH(options__without_addresses_say_why)
 {
     struct driver *d = *state;
     struct core_options options;
@@ -233,10 +233,4 @@ static void options__without_addresses_say_why(void **state)
     assert_string_equal(options.without.text, "no fabric manager is configured");
 }
 
-UNIT_MAIN(FRESH(profile__fills_in_what_the_job_does_not_say),
-          FRESH(profile__changed_or_removed_leaves_a_repeat_the_same),
-          FRESH(profile__another_one_or_another_field_is_a_conflict),
-          FRESH(profile__that_is_not_there_for_it_is_refused),
-          FRESH(profile__says_how_many_addresses),
-          FRESH(profile__that_no_job_could_have_is_no_configuration),
-          FRESH(options__are_what_a_reserve_accepts), FRESH(options__without_addresses_say_why))
+UNIT_RUN(NULL, NULL)

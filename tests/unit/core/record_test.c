@@ -14,7 +14,7 @@ struct pair {
     const char *word;
 };
 
-static void traffic_class__of_each_bit(void **state)
+UNIT(traffic_class__of_each_bit)
 {
     static const struct pair pairs[] = {
         {1, "dedicated_access"}, {2, "low_latency"}, {4, "bulk_data"}, {8, "best_effort"}};
@@ -31,7 +31,7 @@ static void traffic_class__of_each_bit(void **state)
     assert_int_equal(TC_ALL, 1 | 2 | 4 | 8);
 }
 
-static void wish__from_its_word(void **state)
+UNIT(wish__from_its_word)
 {
     assert_int_equal(hwcoll_wish_from_word("auto"), WISH_AUTO);
     assert_int_equal(hwcoll_wish_from_word("on"), WISH_ON);
@@ -40,7 +40,7 @@ static void wish__from_its_word(void **state)
     assert_int_equal(hwcoll_wish_from_word("Off"), 0);
 }
 
-static void states__have_their_words(void **state)
+UNIT(states__have_their_words)
 {
     static const char *const hwcoll[] = {[HWCOLL_OFF] = "off",
                                          [HWCOLL_INELIGIBLE] = "ineligible",
@@ -60,7 +60,7 @@ static void states__have_their_words(void **state)
 }
 
 /* Labels of metrics, and words of the log (B8). */
-static void calls__have_their_words(void **state)
+UNIT(calls__have_their_words)
 {
     static const char *const kinds[] = {
         [FMCALL_NONE] = "none",        [FMCALL_RESERVE] = "reserve", [FMCALL_CHECK] = "check",
@@ -85,7 +85,7 @@ static void calls__have_their_words(void **state)
 }
 
 /* A node cannot report that it is fenced: that is an administrator's to say (F3). */
-static void node_state__fenced_is_no_report(void **state)
+UNIT(node_state__fenced_is_no_report)
 {
     static const struct pair pairs[] = {{NODE_CREATED, "created"},
                                         {NODE_DESTROYED, "destroyed"},
@@ -100,7 +100,7 @@ static void node_state__fenced_is_no_report(void **state)
     assert_string_equal(node_state_word(NODE_FENCED + 1), "unknown");
 }
 
-static void event_kind__lost_alone_is_fatal(void **state)
+UNIT(event_kind__lost_alone_is_fatal)
 {
     for (int kind = EVENT_NONE; kind <= EVENT_KIND_COUNT; kind++)
         assert_int_equal(event_kind_fatal(kind), kind == EVENT_LOST);
@@ -110,7 +110,4 @@ static void event_kind__lost_alone_is_fatal(void **state)
     assert_string_equal(event_kind_word(EVENT_KIND_COUNT), "unknown");
 }
 
-UNIT_MAIN(cmocka_unit_test(traffic_class__of_each_bit), cmocka_unit_test(wish__from_its_word),
-          cmocka_unit_test(states__have_their_words), cmocka_unit_test(calls__have_their_words),
-          cmocka_unit_test(node_state__fenced_is_no_report),
-          cmocka_unit_test(event_kind__lost_alone_is_fatal))
+UNIT_RUN(NULL, NULL)

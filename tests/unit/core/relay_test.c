@@ -143,7 +143,9 @@ static size_t steps_listed(struct driver *d)
 
 /* ---- the reserve ---- */
 
-static void job__is_answered_before_the_fabric_manager_has(void **state)
+#define T(test) WITH(relaying, test)
+
+T(job__is_answered_before_the_fabric_manager_has)
 {
     struct driver *d = *state;
     uint64_t call = reserve_job(d);
@@ -155,7 +157,7 @@ static void job__is_answered_before_the_fabric_manager_has(void **state)
     assert_int_equal(driver_events(d, EVENT_RESERVED), 1);
 }
 
-static void job__that_requires_addresses_waits(void **state)
+T(job__that_requires_addresses_waits)
 {
     struct driver *d = *state;
     reserve(d, "a", WISH_REQUIRED);
@@ -164,7 +166,7 @@ static void job__that_requires_addresses_waits(void **state)
     assert_int_equal(driver_answered(d), ANSWER_NO_HWCOLL);
 }
 
-static void job__of_another_cluster_is_not_relayed(void **state)
+T(job__of_another_cluster_is_not_relayed)
 {
     struct driver *d = *state;
     reserve_in(d, "elcap2", "a", 128, WISH_AUTO);
@@ -172,14 +174,14 @@ static void job__of_another_cluster_is_not_relayed(void **state)
     assert_true(secret_none(core_find(d->core, "elcap2", "a")->key));
 }
 
-static void job__that_is_too_small_is_not_relayed(void **state)
+T(job__that_is_too_small_is_not_relayed)
 {
     struct driver *d = *state;
     reserve_in(d, "elcap", "a", 2, WISH_AUTO);
     assert_true(secret_none(driver_job(d, "a")->key));
 }
 
-static void job__that_requires_addresses_does_not_wait_for_the_link(void **state)
+T(job__that_requires_addresses_does_not_wait_for_the_link)
 {
     struct driver *d = *state;
     driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
@@ -188,7 +190,7 @@ static void job__that_requires_addresses_does_not_wait_for_the_link(void **state
 }
 
 /* B11: what has its name at the fabric manager is another's. */
-static void reserve__that_reached_none_is_not_released(void **state)
+T(reserve__that_reached_none_is_not_released)
 {
     struct driver *d = *state;
     driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
@@ -197,7 +199,7 @@ static void reserve__that_reached_none_is_not_released(void **state)
 }
 
 /* It goes on for relay_timeout, through a link that was lost. */
-static void reserve__outlives_the_link(void **state)
+T(reserve__outlives_the_link)
 {
     struct driver *d = *state;
     driver_done(d, reserve_job(d), FM_UNREACHED, NULL);
@@ -211,7 +213,7 @@ static void reserve__outlives_the_link(void **state)
                      HWCOLL_RESERVED + HWCOLL_WANTED);
 }
 
-static void reserve__is_given_up_in_time(void **state)
+T(reserve__is_given_up_in_time)
 {
     struct driver *d = *state;
     (void)reserve_job(d);
@@ -223,7 +225,7 @@ static void reserve__is_given_up_in_time(void **state)
 
 /* ---- joins ---- */
 
-static void join__is_passed_on_with_the_session_token(void **state)
+T(join__is_passed_on_with_the_session_token)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -238,7 +240,7 @@ static void join__is_passed_on_with_the_session_token(void **state)
     assert_string_equal(driver_answer(d)->tree->root, "00:00:00:00:00:01");
 }
 
-static void join__waits_for_the_reserve(void **state)
+T(join__waits_for_the_reserve)
 {
     struct driver *d = *state;
     uint64_t call = reserve_job(d);
@@ -251,7 +253,7 @@ static void join__waits_for_the_reserve(void **state)
 }
 
 /* libfabric would wait 5 s, and then see a server error. */
-static void join__is_answered_in_time_and_taken_up_again(void **state)
+T(join__is_answered_in_time_and_taken_up_again)
 {
     struct driver *d = *state;
     uint64_t call = reserve_job(d);
@@ -265,7 +267,7 @@ static void join__is_answered_in_time_and_taken_up_again(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
 
-static void join__made_between_two_requests_is_given_to_the_second(void **state)
+T(join__made_between_two_requests_is_given_to_the_second)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -291,14 +293,14 @@ static uint64_t unused_tree(struct driver *d)
     return driver_call(d, FMCALL_LEAVE);
 }
 
-static void tree__that_is_not_asked_for_again_is_deleted(void **state)
+T(tree__that_is_not_asked_for_again_is_deleted)
 {
     struct driver *d = *state;
     driver_done(d, unused_tree(d), FM_OK, NULL);
     assert_int_equal(steps_listed(d), 0);
 }
 
-static void tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes(void **state)
+T(tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes)
 {
     struct driver *d = *state;
     driver_done(d, unused_tree(d), FM_BUSY, NULL);
@@ -308,7 +310,7 @@ static void tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes(v
 }
 
 /* Two communicators of the same nodes. */
-static void joins__that_are_alike_get_a_tree_each(void **state)
+T(joins__that_are_alike_get_a_tree_each)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -319,7 +321,7 @@ static void joins__that_are_alike_get_a_tree_each(void **state)
     assert_int_equal(driver_answer(d)->tree->id, 2);
 }
 
-static void join__beyond_the_reservation_is_denied_without_asking(void **state)
+T(join__beyond_the_reservation_is_denied_without_asking)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -334,7 +336,7 @@ static void join__beyond_the_reservation_is_denied_without_asking(void **state)
     make_tree(d, "0", 3);
 }
 
-static void join__of_another_vni_or_step_is_refused(void **state)
+T(join__of_another_vni_or_step_is_refused)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -346,7 +348,7 @@ static void join__of_another_vni_or_step_is_refused(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-static void join__of_a_job_that_is_not_relayed_is_refused(void **state)
+T(join__of_a_job_that_is_not_relayed_is_refused)
 {
     struct driver *d = *state;
     d->config.clusters[0].relay = false;
@@ -357,7 +359,7 @@ static void join__of_a_job_that_is_not_relayed_is_refused(void **state)
 }
 
 /* The fabric manager's 409 is tried again here; it ends. */
-static void join__that_stays_busy_ends(void **state)
+T(join__that_stays_busy_ends)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -379,7 +381,7 @@ static void join__that_stays_busy_ends(void **state)
 }
 
 /* Else the second request would begin anew, and so on for ever. */
-static void join__given_up_between_two_requests_is_denied_to_the_second(void **state)
+T(join__given_up_between_two_requests_is_denied_to_the_second)
 {
     struct driver *d = *state;
     d->config.relay_timeout_ms = 4050;
@@ -396,19 +398,21 @@ static void join__given_up_between_two_requests_is_denied_to_the_second(void **s
     assert_null(driver_answer(d)); /* another one */
 }
 
-static void join__is_denied_in_the_words_of_the_fabric_manager(void **state)
+T(join__is_denied_in_the_words_of_the_fabric_manager)
 {
     struct driver *d = *state;
     reserved_job(d);
-    uint64_t call = begin_join(d);
-    join_denied(d, call, 507, "02: none left");
-    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
-    assert_int_equal(driver_answer(d)->status, 507);
-    assert_string_equal(driver_answer(d)->detail, "02: none left");
+    static const char *const words[] = {"02: none left", "00: none left", "99: none left"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        join_denied(d, begin_join(d), 507, words[i]);
+        assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+        assert_int_equal(driver_answer(d)->status, 507);
+        assert_string_equal(driver_answer(d)->detail, words[i]);
+    }
 }
 
 /* Also when nobody asks at that moment. */
-static void join__denied_between_two_requests_is_so_to_the_second(void **state)
+T(join__denied_between_two_requests_is_so_to_the_second)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -424,7 +428,7 @@ static void join__denied_between_two_requests_is_so_to_the_second(void **state)
 }
 
 /* libfabric would read beyond it. */
-static void join__denied_without_a_number_is_no_507(void **state)
+T(join__denied_without_a_number_is_no_507)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -437,7 +441,7 @@ static void join__denied_without_a_number_is_no_507(void **state)
     assert_int_equal(answer_status(ANSWER_JOIN_DENIED), 503);
 }
 
-static void join__under_way_ends_with_its_job(void **state)
+T(join__under_way_ends_with_its_job)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -453,7 +457,7 @@ static void join__under_way_ends_with_its_job(void **state)
 }
 
 /* Nothing keeps the job's reservation: it is gone in the step that releases it. */
-static void join__that_waits_is_answered_when_its_job_is_gone(void **state)
+T(join__that_waits_is_answered_when_its_job_is_gone)
 {
     struct driver *d = *state;
     struct reserve_request request = driver_request("a", 128);
@@ -470,7 +474,7 @@ static void join__that_waits_is_answered_when_its_job_is_gone(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
 }
 
-static void join__ends_when_the_reservation_is_lost(void **state)
+T(join__ends_when_the_reservation_is_lost)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -480,7 +484,7 @@ static void join__ends_when_the_reservation_is_lost(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
 }
 
-static void joins__of_one_job_are_bounded(void **state)
+T(joins__of_one_job_are_bounded)
 {
     struct driver *d = *state;
     reserved_job_of(d, 100);
@@ -496,7 +500,7 @@ static void joins__of_one_job_are_bounded(void **state)
 }
 
 /* B8: what jobs ask for is kept until it is done. */
-static void joins__are_bounded_in_bytes(void **state)
+T(joins__are_bounded_in_bytes)
 {
     enum { LARGE = 700 << 10 };
     struct driver *d = *state;
@@ -532,7 +536,7 @@ static void joins__are_bounded_in_bytes(void **state)
 
 /* ---- leaves ---- */
 
-static void leaves__of_one_job_are_bounded(void **state)
+T(leaves__of_one_job_are_bounded)
 {
     struct driver *d = *state;
     reserved_job_of(d, 100);
@@ -545,7 +549,7 @@ static void leaves__of_one_job_are_bounded(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOIN_LATER);
 }
 
-static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
+T(leave__of_a_tree_that_it_has_not_asks_nothing)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -555,7 +559,7 @@ static void leave__of_a_tree_that_it_has_not_asks_nothing(void **state)
 }
 
 /* libfabric repeats it after "later"; twice sent, it might end the next tree of this number. */
-static void leave__that_comes_again_is_sent_once(void **state)
+T(leave__that_comes_again_is_sent_once)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -574,7 +578,7 @@ static void leave__that_comes_again_is_sent_once(void **state)
 }
 
 /* A number that the fabric manager gives again is another tree's. */
-static void leave__that_waits_does_not_end_the_next_tree_of_its_number(void **state)
+T(leave__that_waits_does_not_end_the_next_tree_of_its_number)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -588,7 +592,7 @@ static void leave__that_waits_does_not_end_the_next_tree_of_its_number(void **st
     assert_int_equal(steps_listed(d), 1);
 }
 
-static void leave__stays_within_the_token(void **state)
+T(leave__stays_within_the_token)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -599,7 +603,7 @@ static void leave__stays_within_the_token(void **state)
 
 /* ---- what is known of the trees ---- */
 
-static void cleanup__of_a_step_without_trees_asks_nobody(void **state)
+T(cleanup__of_a_step_without_trees_asks_nobody)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -609,7 +613,7 @@ static void cleanup__of_a_step_without_trees_asks_nobody(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-static void cleanup__below_ends_the_known_steps_without_a_list(void **state)
+T(cleanup__below_ends_the_known_steps_without_a_list)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -625,7 +629,7 @@ static void cleanup__below_ends_the_known_steps_without_a_list(void **state)
 }
 
 /* F19: the join may have been acted on, and what is known does not have its tree. */
-static void cleanup__below_asks_while_a_join_is_under_way(void **state)
+T(cleanup__below_asks_while_a_join_is_under_way)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -636,7 +640,7 @@ static void cleanup__below_asks_while_a_join_is_under_way(void **state)
 }
 
 /* F19: the tree of a late join went with its step, before it was asked for again. */
-static void cleanup__takes_what_was_made_late(void **state)
+T(cleanup__takes_what_was_made_late)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -654,7 +658,7 @@ static void cleanup__takes_what_was_made_late(void **state)
 }
 
 /* It may be gone, and then there is room for another. */
-static void trees__are_not_known_after_a_leave_was_given_up(void **state)
+T(trees__are_not_known_after_a_leave_was_given_up)
 {
     struct driver *d = *state;
     d->config.relay_timeout_ms = 100;
@@ -667,7 +671,7 @@ static void trees__are_not_known_after_a_leave_was_given_up(void **state)
     make_tree(d, "0", 2);
 }
 
-static void trees__are_not_known_after_an_answer_was_lost(void **state)
+T(trees__are_not_known_after_an_answer_was_lost)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -679,7 +683,7 @@ static void trees__are_not_known_after_an_answer_was_lost(void **state)
 /* ---- trees that libfabric does not take ---- */
 
 /* It crashes at a root that is missing, and does not delete a tree whose root it does not know. */
-static void tree__that_libfabric_rejects_goes_before_the_next_one(void **state)
+T(tree__that_libfabric_rejects_goes_before_the_next_one)
 {
     static const char *const roots[] = {"", "00:00:00:00:00:02", "01:00:00:00:00:01"};
     struct driver *d = *state;
@@ -702,7 +706,7 @@ static void tree__that_libfabric_rejects_goes_before_the_next_one(void **state)
 
 /* A fabric manager that never names a NIC of the request has to make and delete a tree each time.
  */
-static void tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer(void **state)
+T(tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -720,7 +724,7 @@ static void tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_lon
 }
 
 /* Two communicators at once; the number of the tree that went is the next one's. */
-static void tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again(void **state)
+T(tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -732,7 +736,7 @@ static void tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again(v
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
 
-static void tree__that_libfabric_rejects_and_that_stays_denies_its_join(void **state)
+T(tree__that_libfabric_rejects_and_that_stays_denies_its_join)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -742,7 +746,7 @@ static void tree__that_libfabric_rejects_and_that_stays_denies_its_join(void **s
     assert_int_equal(steps_listed(d), 1);
 }
 
-static void tree__that_libfabric_rejects_goes_however_long_it_takes(void **state)
+T(tree__that_libfabric_rejects_goes_however_long_it_takes)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -756,7 +760,7 @@ static void tree__that_libfabric_rejects_goes_however_long_it_takes(void **state
 }
 
 /* It says the number of a tree that is in use, and it is not to go for that. */
-static void tree__in_use_does_not_go_for_an_answer_that_names_it(void **state)
+T(tree__in_use_does_not_go_for_an_answer_that_names_it)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -768,7 +772,7 @@ static void tree__in_use_does_not_go_for_an_answer_that_names_it(void **state)
     assert_int_equal(driver_answered(d), ANSWER_JOINED);
 }
 
-static void root__is_found_among_the_nics_however_they_are_written(void **state)
+T(root__is_found_among_the_nics_however_they_are_written)
 {
     static const char *const bodies[] = {"{\"macs\":[\"1:12:0a\"]}",
                                          "{\"macs\":[\"1:1:1\",\"01:12:0A\",\"2:2:2\"]}",
@@ -805,7 +809,7 @@ static struct relay_view seen(const struct driver *d)
 }
 
 /* The end of the step may have taken it along. */
-static void trees__are_not_known_when_one_was_made_while_its_step_ended(void **state)
+T(trees__are_not_known_when_one_was_made_while_its_step_ended)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -821,7 +825,7 @@ static void trees__are_not_known_when_one_was_made_while_its_step_ended(void **s
     assert_false(seen(d).all);
 }
 
-static void view__has_the_trees_and_few_steps(void **state)
+T(view__has_the_trees_and_few_steps)
 {
     char step[] = "0";
     struct driver *d = *state;
@@ -856,7 +860,7 @@ static void restart(struct driver *d)
 }
 
 /* The first try may be acted on yet: another tree. */
-static void trees__are_listed_when_what_was_lost_has_settled(void **state)
+T(trees__are_listed_when_what_was_lost_has_settled)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -874,7 +878,7 @@ static void trees__are_listed_when_what_was_lost_has_settled(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-static void trees__that_were_left_meanwhile_are_not_learned(void **state)
+T(trees__that_were_left_meanwhile_are_not_learned)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -891,7 +895,7 @@ static void trees__that_were_left_meanwhile_are_not_learned(void **state)
 }
 
 /* Less and less often: each job of a fabric manager that is ill would ask. */
-static void list__that_brings_nothing_is_repeated_after_a_pause(void **state)
+T(list__that_brings_nothing_is_repeated_after_a_pause)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -912,7 +916,7 @@ static void list__that_brings_nothing_is_repeated_after_a_pause(void **state)
     (void)driver_call(d, FMCALL_STEPS);
 }
 
-static void leave__after_a_start_waits_for_the_trees(void **state)
+T(leave__after_a_start_waits_for_the_trees)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -937,7 +941,7 @@ static void leave__after_a_start_waits_for_the_trees(void **state)
 }
 
 /* libfabric would ask again for ever. */
-static void leave__does_not_wait_for_ever_for_the_trees(void **state)
+T(leave__does_not_wait_for_ever_for_the_trees)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -949,7 +953,7 @@ static void leave__does_not_wait_for_ever_for_the_trees(void **state)
     assert_int_equal(driver_answered(d), ANSWER_OUTSIDE);
 }
 
-static void trees__are_learned_after_a_start_by_the_first_request(void **state)
+T(trees__are_learned_after_a_start_by_the_first_request)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -964,7 +968,7 @@ static void trees__are_learned_after_a_start_by_the_first_request(void **state)
 }
 
 /* The cleanup itself goes first, and is one call as before. */
-static void trees__are_learned_behind_a_cleanup(void **state)
+T(trees__are_learned_behind_a_cleanup)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -978,7 +982,7 @@ static void trees__are_learned_behind_a_cleanup(void **state)
     assert_null(driver_find(d, EFFECT_CALL));
 }
 
-static void trees__are_learned_from_the_list_of_a_cleanup(void **state)
+T(trees__are_learned_from_the_list_of_a_cleanup)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -990,7 +994,7 @@ static void trees__are_learned_from_the_list_of_a_cleanup(void **state)
 }
 
 /* I8: what is listed may be of a join whose answer is to come: it counts once. */
-static void trees__that_are_being_made_are_not_learned(void **state)
+T(trees__that_are_being_made_are_not_learned)
 {
     struct driver *d = *state;
     reserved_job_of(d, 2);
@@ -1028,7 +1032,7 @@ static uint64_t busy(struct driver *d)
 }
 
 /* It has the last place: what jobs wait for goes first. */
-static void list__waits_for_releases(void **state)
+T(list__waits_for_releases)
 {
     struct driver *d = *state;
     driver_done(d, busy(d), FM_OK, NULL);
@@ -1037,7 +1041,7 @@ static void list__waits_for_releases(void **state)
 }
 
 /* Who asks for the list need not wait behind others for it. */
-static void list__that_is_asked_for_is_no_longer_the_last(void **state)
+T(list__that_is_asked_for_is_no_longer_the_last)
 {
     struct driver *d = *state;
     uint64_t call = busy(d);
@@ -1047,7 +1051,7 @@ static void list__that_is_asked_for_is_no_longer_the_last(void **state)
     assert_int_equal(driver_answered(d), ANSWER_STEPS);
 }
 
-static void list__that_is_asked_for_goes_before_cleanups(void **state)
+T(list__that_is_asked_for_goes_before_cleanups)
 {
     struct driver *d = *state;
     reserved_job(d);
@@ -1062,7 +1066,7 @@ static void list__that_is_asked_for_goes_before_cleanups(void **state)
 }
 
 /* The end of a step may be acted on yet, although it was given up. */
-static void list__waits_until_a_lost_cleanup_has_settled(void **state)
+T(list__waits_until_a_lost_cleanup_has_settled)
 {
     struct driver *d = *state;
     d->now += 2 * d->config.call_timeout_ms;
@@ -1079,51 +1083,4 @@ static void list__waits_until_a_lost_cleanup_has_settled(void **state)
     (void)driver_call(d, FMCALL_STEPS);
 }
 
-#define T(test) WITH(relaying, test)
-
-UNIT_MAIN(T(job__is_answered_before_the_fabric_manager_has), T(job__that_requires_addresses_waits),
-          T(job__of_another_cluster_is_not_relayed), T(job__that_is_too_small_is_not_relayed),
-          T(job__that_requires_addresses_does_not_wait_for_the_link),
-          T(reserve__that_reached_none_is_not_released), T(reserve__outlives_the_link),
-          T(reserve__is_given_up_in_time), T(join__is_passed_on_with_the_session_token),
-          T(join__waits_for_the_reserve), T(join__is_answered_in_time_and_taken_up_again),
-          T(join__made_between_two_requests_is_given_to_the_second),
-          T(tree__that_is_not_asked_for_again_is_deleted),
-          T(tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes),
-          T(joins__that_are_alike_get_a_tree_each),
-          T(join__beyond_the_reservation_is_denied_without_asking),
-          T(join__of_another_vni_or_step_is_refused),
-          T(join__of_a_job_that_is_not_relayed_is_refused), T(join__that_stays_busy_ends),
-          T(join__given_up_between_two_requests_is_denied_to_the_second),
-          T(join__is_denied_in_the_words_of_the_fabric_manager),
-          T(join__denied_between_two_requests_is_so_to_the_second),
-          T(join__denied_without_a_number_is_no_507), T(join__under_way_ends_with_its_job),
-          T(join__that_waits_is_answered_when_its_job_is_gone),
-          T(join__ends_when_the_reservation_is_lost), T(joins__of_one_job_are_bounded),
-          T(joins__are_bounded_in_bytes), T(leaves__of_one_job_are_bounded),
-          T(leave__of_a_tree_that_it_has_not_asks_nothing), T(leave__that_comes_again_is_sent_once),
-          T(leave__that_waits_does_not_end_the_next_tree_of_its_number),
-          T(leave__stays_within_the_token), T(cleanup__of_a_step_without_trees_asks_nobody),
-          T(cleanup__below_ends_the_known_steps_without_a_list),
-          T(cleanup__below_asks_while_a_join_is_under_way), T(cleanup__takes_what_was_made_late),
-          T(trees__are_not_known_after_a_leave_was_given_up),
-          T(trees__are_not_known_when_one_was_made_while_its_step_ended),
-          T(trees__are_not_known_after_an_answer_was_lost),
-          T(tree__that_libfabric_rejects_goes_before_the_next_one),
-          T(tree__that_libfabric_rejects_is_asked_for_again_after_longer_and_longer),
-          T(tree__that_libfabric_rejects_is_gone_when_its_number_is_used_again),
-          T(tree__that_libfabric_rejects_and_that_stays_denies_its_join),
-          T(tree__in_use_does_not_go_for_an_answer_that_names_it),
-          T(root__is_found_among_the_nics_however_they_are_written),
-          T(trees__are_listed_when_what_was_lost_has_settled),
-          T(trees__that_were_left_meanwhile_are_not_learned),
-          T(list__that_brings_nothing_is_repeated_after_a_pause),
-          T(leave__after_a_start_waits_for_the_trees),
-          T(leave__does_not_wait_for_ever_for_the_trees),
-          T(trees__are_learned_after_a_start_by_the_first_request),
-          T(trees__that_are_being_made_are_not_learned), T(trees__are_learned_behind_a_cleanup),
-          T(trees__are_learned_from_the_list_of_a_cleanup), T(view__has_the_trees_and_few_steps),
-          T(tree__that_libfabric_rejects_goes_however_long_it_takes),
-          T(list__that_is_asked_for_goes_before_cleanups),
-          T(list__waits_until_a_lost_cleanup_has_settled), T(list__waits_for_releases),
-          T(list__that_is_asked_for_is_no_longer_the_last))
+UNIT_RUN(NULL, NULL)

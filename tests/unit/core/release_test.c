@@ -2,7 +2,7 @@
 #include "tests/unit/core/driver.h"
 
 /* F18, I5: answered in the very step, whatever the fabric manager does. */
-static void release__never_waits_for_the_fabric_manager(void **state)
+UP(release__never_waits_for_the_fabric_manager)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -18,7 +18,7 @@ static void release__never_waits_for_the_fabric_manager(void **state)
 }
 
 /* B6: one answer a request, and no word of a cluster that nobody configured is remembered. */
-static void release__of_an_unconfigured_cluster_is_answered_once(void **state)
+UP(release__of_an_unconfigured_cluster_is_answered_once)
 {
     struct driver *d = *state;
     driver_step(d, (struct core_event){.kind = CORE_RELEASE,
@@ -49,7 +49,7 @@ void __wrap_explicit_bzero(void *memory, size_t size)
 /* NOLINTEND(readability-identifier-naming) */
 
 /* B8: nobody needs the job's token any more. */
-static void release__wipes_the_token(void **state)
+UP(release__wipes_the_token)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -60,7 +60,7 @@ static void release__wipes_the_token(void **state)
 }
 
 /* F18: when it was released is on disk and shown; of an active job there is no such time. */
-static void release__is_recorded_with_its_time(void **state)
+UP(release__is_recorded_with_its_time)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -86,7 +86,7 @@ static void release__is_recorded_with_its_time(void **state)
 
 /* The intent is on disk, and was never sent: nothing can be there, and nothing is to be released.
  */
-static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
+STARTED(release__of_what_was_never_asked_for_asks_for_nothing)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -102,7 +102,7 @@ static void release__of_what_was_never_asked_for_asks_for_nothing(void **state)
 }
 
 /* F3: quarantined for the configured time, then free, then gone. */
-static void release__holds_vnis_back(void **state)
+UP(release__holds_vnis_back)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 2));
@@ -119,7 +119,7 @@ static void release__holds_vnis_back(void **state)
 }
 
 /* A fabric manager that is down for a day must not use up the pool. */
-static void release__vnis_come_back_although_the_manager_is_down(void **state)
+UP(release__vnis_come_back_although_the_manager_is_down)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -134,7 +134,7 @@ static void release__vnis_come_back_although_the_manager_is_down(void **state)
 
 /* The release comes first. The reserve it overtook takes nothing; a job that
  * really starts again under its old id gets its own. */
-static void release__before_reserve_is_remembered(void **state)
+UP(release__before_reserve_is_remembered)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -146,7 +146,7 @@ static void release__before_reserve_is_remembered(void **state)
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
-static void release__before_reserve_is_forgotten_in_time(void **state)
+UP(release__before_reserve_is_forgotten_in_time)
 {
     struct driver *d = *state;
     driver_release(d, "a");
@@ -156,7 +156,7 @@ static void release__before_reserve_is_forgotten_in_time(void **state)
 }
 
 /* Cancel during a slow prolog: the reserve is still waiting for the fabric manager. */
-static void release__while_the_reserve_waits(void **state)
+UP(release__while_the_reserve_waits)
 {
     struct driver *d = *state;
     size_t count;
@@ -182,7 +182,7 @@ static void release__while_the_reserve_waits(void **state)
 /* The first try gave no answer and may yet be acted on, the second met something else (409). What
  * is saved of the release must not say that all is known: after a crash it would count a RELEASE
  * that was sent too early, and the first try's object would stay (docs/model). */
-static void release__remembers_a_first_try_beside_what_was_in_its_way(void **state)
+UP(release__remembers_a_first_try_beside_what_was_in_its_way)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -198,7 +198,7 @@ static void release__remembers_a_first_try_beside_what_was_in_its_way(void **sta
 }
 
 /* A requeued Slurm job keeps its id: the new life waits until the old one is gone. */
-static void release__same_id_again_while_the_old_one_is_deleted(void **state)
+UP(release__same_id_again_while_the_old_one_is_deleted)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -217,7 +217,7 @@ static void release__same_id_again_while_the_old_one_is_deleted(void **state)
 }
 
 /* A RELEASE that was not answered may be acted on late, and would take the new life with it. */
-static void release__unanswered_lets_the_name_rest(void **state)
+UP(release__unanswered_lets_the_name_rest)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -239,7 +239,7 @@ static void release__unanswered_lets_the_name_rest(void **state)
 
 /* Released while it was being asked for by name: it still ends. */
 /* I8: its job is there again and waits for its end. A list that names the job names it, too. */
-static void release__in_doubt_is_listed_under_the_name_of_the_next_life(void **state)
+UP(release__in_doubt_is_listed_under_the_name_of_the_next_life)
 {
     static const char *const names[] = {"elcap-a"};
     struct driver *d = *state;
@@ -269,7 +269,7 @@ static void release__in_doubt_is_listed_under_the_name_of_the_next_life(void **s
 
 /* F21: the list has it, and a ledger that has not would take it for a stray. A list that is not
  * whole ends it, too. */
-static void release__during_a_list_is_remembered_to_its_end(void **state)
+UP(release__during_a_list_is_remembered_to_its_end)
 {
     static const char *const names[] = {"elcap-a"};
     struct driver *d = *state;
@@ -287,7 +287,7 @@ static void release__during_a_list_is_remembered_to_its_end(void **state)
     }
 }
 
-static void release__of_a_doubted_one_ends(void **state)
+UP(release__of_a_doubted_one_ends)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -306,7 +306,7 @@ static void release__of_a_doubted_one_ends(void **state)
     assert_null(driver_job(d, "a"));
 }
 
-static void release__is_tried_until_it_is_done(void **state)
+UP(release__is_tried_until_it_is_done)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -325,16 +325,4 @@ static void release__is_tried_until_it_is_done(void **state)
     assert_int_equal(driver_job(d, "a")->fm_side, FM_SIDE_NOTHING);
 }
 
-UNIT_MAIN(UP(release__never_waits_for_the_fabric_manager),
-          UP(release__of_an_unconfigured_cluster_is_answered_once), UP(release__wipes_the_token),
-          UP(release__is_recorded_with_its_time),
-          STARTED(release__of_what_was_never_asked_for_asks_for_nothing),
-          UP(release__holds_vnis_back), UP(release__vnis_come_back_although_the_manager_is_down),
-          UP(release__before_reserve_is_remembered),
-          UP(release__before_reserve_is_forgotten_in_time), UP(release__while_the_reserve_waits),
-          UP(release__remembers_a_first_try_beside_what_was_in_its_way),
-          UP(release__same_id_again_while_the_old_one_is_deleted),
-          UP(release__unanswered_lets_the_name_rest),
-          UP(release__in_doubt_is_listed_under_the_name_of_the_next_life),
-          UP(release__during_a_list_is_remembered_to_its_end), UP(release__of_a_doubted_one_ends),
-          UP(release__is_tried_until_it_is_done))
+UNIT_RUN(NULL, NULL)

@@ -2,7 +2,7 @@
 #include "tests/unit/core/driver.h"
 
 /* F1, F2: VNIs by default one, by request 0–4, unique. */
-static void reserve__gives_vnis(void **state)
+UP(reserve__gives_vnis)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 2));
@@ -23,7 +23,7 @@ static void reserve__gives_vnis(void **state)
 }
 
 /* F2: single-node jobs too, unless the site says otherwise. */
-static void reserve__single_node_policy(void **state)
+FRESH(reserve__single_node_policy)
 {
     struct driver *d = *state;
     d->config.vni_single_node = false;
@@ -37,7 +37,7 @@ static void reserve__single_node_policy(void **state)
 }
 
 /* F12: what a job does not say the site does; a repeat may leave it to the site as well. */
-static void reserve__site_chooses_traffic_classes(void **state)
+FRESH(reserve__site_chooses_traffic_classes)
 {
     struct driver *d = *state;
     d->config.classes_allowed = TC_ALL;
@@ -60,7 +60,7 @@ static void reserve__site_chooses_traffic_classes(void **state)
 }
 
 /* F12: within what the site allows; who has more from before keeps it, and may say so again. */
-static void reserve__site_allows_traffic_classes(void **state)
+FRESH(reserve__site_allows_traffic_classes)
 {
     struct driver *d = *state;
     d->config.classes_allowed = TC_ALL;
@@ -89,7 +89,7 @@ static void reserve__site_allows_traffic_classes(void **state)
 }
 
 /* F12: what no node.conf allows by default would fail the prolog of each of the job's nodes. */
-static void reserve__allows_by_default_what_nodes_do(void **state)
+UP(reserve__allows_by_default_what_nodes_do)
 {
     struct driver *d = *state;
     static const uint8_t open[] = {TC_BEST_EFFORT, TC_LOW_LATENCY, TC_BEST_EFFORT | TC_LOW_LATENCY};
@@ -113,7 +113,7 @@ static void reserve__allows_by_default_what_nodes_do(void **state)
 }
 
 /* F4: a clear, fatal answer; nothing stays behind. */
-static void reserve__pool_exhausted_is_fatal(void **state)
+FRESH(reserve__pool_exhausted_is_fatal)
 {
     struct driver *d = *state;
     idset_init(&d->config.vni_pool);
@@ -129,7 +129,7 @@ static void reserve__pool_exhausted_is_fatal(void **state)
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
 
-static void reserve__pool_exhausted_may_be_allowed(void **state)
+FRESH(reserve__pool_exhausted_may_be_allowed)
 {
     struct driver *d = *state;
     idset_init(&d->config.vni_pool);
@@ -151,7 +151,7 @@ static void reserve__pool_exhausted_may_be_allowed(void **state)
 }
 
 /* Intent first: the record that says "may be there" is saved in the step that asks. F15: 23. */
-static void reserve__saves_the_intent_and_asks(void **state)
+UP(reserve__saves_the_intent_and_asks)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("f2Rs8sydSxmd", 128));
@@ -171,7 +171,7 @@ static void reserve__saves_the_intent_and_asks(void **state)
 }
 
 /* The same request again gets the same answer (I7), also while the first one waits. */
-static void reserve__is_idempotent(void **state)
+UP(reserve__is_idempotent)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -188,7 +188,7 @@ static void reserve__is_idempotent(void **state)
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
 
-static void reserve__another_request_conflicts(void **state)
+UP(reserve__another_request_conflicts)
 {
     struct driver *d = *state;
     struct reserve_request first = driver_request("a", 2);
@@ -218,7 +218,7 @@ static void reserve__another_request_conflicts(void **state)
     }
 }
 
-static void reserve__refuses_what_cannot_be(void **state)
+UP(reserve__refuses_what_cannot_be)
 {
     struct driver *d = *state;
     enum { CASES = 5 };
@@ -247,7 +247,7 @@ static void reserve__refuses_what_cannot_be(void **state)
 }
 
 /* F3: it would wait for two reports of that node. Nothing is drawn for it. */
-static void reserve__refuses_a_node_twice(void **state)
+UP(reserve__refuses_a_node_twice)
 {
     struct driver *d = *state;
     static const struct {
@@ -271,7 +271,7 @@ static void reserve__refuses_a_node_twice(void **state)
 }
 
 /* F5, F21: who asks again after the timeout was lowered waits no longer than that. */
-static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
+UP(reserve__repeated_waits_as_long_as_is_configured_now)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -287,7 +287,7 @@ static void reserve__repeated_waits_as_long_as_is_configured_now(void **state)
 }
 
 /* The longest names that there can be are asked for whole (sanitizers see the rest). */
-static void reserve__of_the_longest_names(void **state)
+FRESH(reserve__of_the_longest_names)
 {
     struct driver *d = *state;
     char job[JOB_ID_MAX + 1], name[FM_NAME_MAX + 1];
@@ -305,7 +305,7 @@ static void reserve__of_the_longest_names(void **state)
 }
 
 /* B4: who is denied is told which of the two budgets is spent, and by how much. */
-static void reserve__denied_tells_which_budget_is_spent(void **state)
+UNIT(reserve__denied_tells_which_budget_is_spent)
 {
     static const char *const words[] = {
         "23 of 30 multicast addresses are in use, 23 more are not",
@@ -327,7 +327,7 @@ static void reserve__denied_tells_which_budget_is_spent(void **state)
 }
 
 /* F21: given up in time; a late success is a leak in the making and is released. */
-static void reserve__late_success_is_released(void **state)
+UP(reserve__late_success_is_released)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -347,7 +347,7 @@ static void reserve__late_success_is_released(void **state)
 
 /* A RESERVE that never was answered may be acted on later still: the RELEASE that counts is one
  * sent after that. */
-static void reserve__unanswered_is_released_until_it_cannot_come_back(void **state)
+UP(reserve__unanswered_is_released_until_it_cannot_come_back)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -363,7 +363,7 @@ static void reserve__unanswered_is_released_until_it_cannot_come_back(void **sta
 }
 
 /* A no to the second try says nothing of the first, which may have been acted on late (I3). */
-static void reserve__no_to_a_retry_does_not_settle_the_first_try(void **state)
+UP(reserve__no_to_a_retry_does_not_settle_the_first_try)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -379,7 +379,7 @@ static void reserve__no_to_a_retry_does_not_settle_the_first_try(void **state)
 
 /* Reserved at the second try: looked at by name once, when the first cannot be acted on any more.
  */
-static void reserve__second_try_is_checked_when_the_first_has_settled(void **state)
+UP(reserve__second_try_is_checked_when_the_first_has_settled)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -399,7 +399,7 @@ static void reserve__second_try_is_checked_when_the_first_has_settled(void **sta
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
-static void reserve__denied_keeps_the_managers_words(void **state)
+UP(reserve__denied_keeps_the_managers_words)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -411,7 +411,7 @@ static void reserve__denied_keeps_the_managers_words(void **state)
 }
 
 /* Who gets none because of the job's size is told so. */
-static void reserve__ineligible_tells_why(void **state)
+UP(reserve__ineligible_tells_why)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 63));
@@ -434,7 +434,7 @@ static uint32_t saved_round(const struct driver *d)
 }
 
 /* None but `required` fails for want of addresses. */
-static void reserve__required_fails_and_gives_everything_back(void **state)
+UP(reserve__required_fails_and_gives_everything_back)
 {
     struct driver *d = *state;
     struct reserve_request q = driver_request("a", 128);
@@ -454,7 +454,7 @@ static void reserve__required_fails_and_gives_everything_back(void **state)
 }
 
 /* Something sits under the name already: it is deleted only when it can be an earlier try's. */
-static void reserve__name_in_use_is_cleared_first(void **state)
+UP(reserve__name_in_use_is_cleared_first)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -466,7 +466,7 @@ static void reserve__name_in_use_is_cleared_first(void **state)
 }
 
 /* B11: with no earlier try open it is another broker's. */
-static void reserve__name_of_another_is_left_alone(void **state)
+UP(reserve__name_of_another_is_left_alone)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -498,7 +498,7 @@ static void reserve__name_of_another_is_left_alone(void **state)
 }
 
 /* I6: each would reach the trees of the other. */
-static void reserve__token_of_another_job_is_unusable(void **state)
+UP(reserve__token_of_another_job_is_unusable)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -520,7 +520,7 @@ static void ask_launch(struct driver *d)
 }
 
 /* I1, F4: a document names VNIs, as an answer does, and one that is made meanwhile has no token. */
-static void reserve__keeps_documents_waiting(void **state)
+UP(reserve__keeps_documents_waiting)
 {
     struct driver *d = *state;
     struct reserve_request q = driver_request("r", 128);
@@ -540,7 +540,7 @@ static void reserve__keeps_documents_waiting(void **state)
 }
 
 /* F3, F4: when refused as required, its VNIs were told to nobody: the pool does not run dry. */
-static void reserve__refusals_do_not_empty_the_pool(void **state)
+FRESH(reserve__refusals_do_not_empty_the_pool)
 {
     struct driver *d = *state;
     memset(&d->config.vni_pool, 0, sizeof d->config.vni_pool);
@@ -557,7 +557,7 @@ static void reserve__refusals_do_not_empty_the_pool(void **state)
 }
 
 /* B4, I8: nobody asks for more than the budget. */
-static void reserve__stays_within_the_budget(void **state)
+FRESH(reserve__stays_within_the_budget)
 {
     struct driver *d = *state;
     d->config.clusters[0].budget = 50;
@@ -573,7 +573,7 @@ static void reserve__stays_within_the_budget(void **state)
 }
 
 /* Large jobs back to back: the next one waits a moment for what the last one is giving back. */
-static void reserve__waits_for_room_that_is_being_made(void **state)
+FRESH(reserve__waits_for_room_that_is_being_made)
 {
     struct driver *d = *state;
     d->config.clusters[0].budget = 23;
@@ -598,7 +598,7 @@ static void reserve__waits_for_room_that_is_being_made(void **state)
 }
 
 /* Every error with the fabric manager's own words. */
-static void reserve__timeout_tells_the_managers_last_words(void **state)
+UP(reserve__timeout_tells_the_managers_last_words)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -612,7 +612,7 @@ static void reserve__timeout_tells_the_managers_last_words(void **state)
 }
 
 /* A VNI that was seen while its reserve waited, and was then released, is quarantined like any. */
-static void reserve__released_while_waiting_holds_its_vni(void **state)
+UP(reserve__released_while_waiting_holds_its_vni)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -621,7 +621,7 @@ static void reserve__released_while_waiting_holds_its_vni(void **state)
 }
 
 /* An unanswered RELEASE of what was in the way: the name rests before it is reserved (I4). */
-static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
+FRESH(reserve__clears_the_name_only_when_no_release_is_open)
 {
     struct driver *d = *state;
     d->config.reserve_timeout_ms = 60000;
@@ -640,7 +640,7 @@ static void reserve__clears_the_name_only_when_no_release_is_open(void **state)
 }
 
 /* B11: of a job that is over meanwhile, too, nothing is there that is ours. */
-static void reserve__name_of_another_after_a_release(void **state)
+UP(reserve__name_of_another_after_a_release)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -653,7 +653,7 @@ static void reserve__name_of_another_after_a_release(void **state)
 }
 
 /* I7: who asks again while the first waits is told the same, and that it is the same. */
-static void reserve__asked_again_while_it_waits(void **state)
+UP(reserve__asked_again_while_it_waits)
 {
     struct driver *d = *state;
     size_t count;
@@ -675,7 +675,7 @@ static void reserve__asked_again_while_it_waits(void **state)
 }
 
 /* The words of what broke are the job's own, not only the link's. */
-static void reserve__unreached_tells_why(void **state)
+UP(reserve__unreached_tells_why)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -688,27 +688,4 @@ static void reserve__unreached_tells_why(void **state)
                                                     "fabric manager's words");
 }
 
-UNIT_MAIN(UP(reserve__gives_vnis), FRESH(reserve__single_node_policy),
-          FRESH(reserve__site_chooses_traffic_classes), FRESH(reserve__site_allows_traffic_classes),
-          UP(reserve__allows_by_default_what_nodes_do), FRESH(reserve__pool_exhausted_is_fatal),
-          FRESH(reserve__pool_exhausted_may_be_allowed), UP(reserve__saves_the_intent_and_asks),
-          UP(reserve__is_idempotent), UP(reserve__another_request_conflicts),
-          UP(reserve__refuses_what_cannot_be), UP(reserve__refuses_a_node_twice),
-          UP(reserve__repeated_waits_as_long_as_is_configured_now),
-          FRESH(reserve__of_the_longest_names),
-          cmocka_unit_test(reserve__denied_tells_which_budget_is_spent),
-          UP(reserve__late_success_is_released),
-          UP(reserve__unanswered_is_released_until_it_cannot_come_back),
-          UP(reserve__no_to_a_retry_does_not_settle_the_first_try),
-          UP(reserve__second_try_is_checked_when_the_first_has_settled),
-          UP(reserve__ineligible_tells_why), UP(reserve__denied_keeps_the_managers_words),
-          UP(reserve__required_fails_and_gives_everything_back),
-          UP(reserve__keeps_documents_waiting), UP(reserve__name_in_use_is_cleared_first),
-          UP(reserve__name_of_another_is_left_alone), UP(reserve__token_of_another_job_is_unusable),
-          FRESH(reserve__refusals_do_not_empty_the_pool),
-          UP(reserve__name_of_another_after_a_release), UP(reserve__asked_again_while_it_waits),
-          UP(reserve__unreached_tells_why), FRESH(reserve__stays_within_the_budget),
-          FRESH(reserve__waits_for_room_that_is_being_made),
-          UP(reserve__timeout_tells_the_managers_last_words),
-          UP(reserve__released_while_waiting_holds_its_vni),
-          FRESH(reserve__clears_the_name_only_when_no_release_is_open))
+UNIT_RUN(NULL, NULL)

@@ -17,7 +17,7 @@ static void note(struct reservewait *wait, int64_t *now, int64_t took_ms, int ti
 }
 
 /* F21: slow but well, or hanging: nothing tells before the first answer. */
-static void reservewait__of_one_not_known_is_as_of_one_that_takes_all_of_its_time(void **state)
+UNIT(reservewait__of_one_not_known_is_as_of_one_that_takes_all_of_its_time)
 {
     const struct reservewait none = {0};
     assert_int_equal(reservewait_longest(&none), -1);
@@ -27,7 +27,7 @@ static void reservewait__of_one_not_known_is_as_of_one_that_takes_all_of_its_tim
     assert_int_equal(reservewait_time(&none, 500, 1), LEAST);
 }
 
-static void reservewait__is_for_the_calls_needed_and_one_more(void **state)
+UNIT(reservewait__is_for_the_calls_needed_and_one_more)
 {
     struct reservewait wait = {0};
     int64_t now = MINUTE;
@@ -47,7 +47,7 @@ static void reservewait__is_for_the_calls_needed_and_one_more(void **state)
 }
 
 /* What cannot be done within the most is not waited for. */
-static void reservewait__is_short_when_waiting_is_in_vain(void **state)
+UNIT(reservewait__is_short_when_waiting_is_in_vain)
 {
     struct reservewait wait = {0};
     int64_t now = MINUTE;
@@ -65,7 +65,7 @@ static void reservewait__is_short_when_waiting_is_in_vain(void **state)
 }
 
 /* A slow spell is remembered for five minutes and 32 reserves at least, and twice that at most. */
-static void reservewait__forgets_slowly(void **state)
+UNIT(reservewait__forgets_slowly)
 {
     struct reservewait wait = {0};
     int64_t now = 60 * MINUTE;
@@ -89,7 +89,7 @@ static void reservewait__forgets_slowly(void **state)
 }
 
 /* In the span before the shortest counts as well. */
-static void reservewait__remembers_the_shortest_as_long(void **state)
+UNIT(reservewait__remembers_the_shortest_as_long)
 {
     struct reservewait wait = {0};
     int64_t now = MINUTE;
@@ -140,7 +140,7 @@ static bool warned(const struct driver *d)
 }
 
 /* F21: what came late counts as well. */
-static void core__learns_from_a_late_answer(void **state)
+AUTO(core__learns_from_a_late_answer)
 {
     struct driver *d = *state;
     assert_int_equal(start_job(d, "first", 9500), HWCOLL_RESERVED); /* nothing known */
@@ -160,7 +160,7 @@ static void core__learns_from_a_late_answer(void **state)
 }
 
 /* The bound is told of once, with what to do; and jobs are not held in vain. */
-static void core__tells_when_the_bound_is_reached(void **state)
+AUTO(core__tells_when_the_bound_is_reached)
 {
     struct driver *d = *state;
     d->config.call_timeout_ms = MINUTE;
@@ -189,7 +189,7 @@ static void core__tells_when_the_bound_is_reached(void **state)
 
 /* F21: who waits already waits longer when answers take longer than was thought; not when none
  * comes. */
-static void core__puts_off_by_what_it_learns(void **state)
+AUTO(core__puts_off_by_what_it_learns)
 {
     struct driver *d = *state;
     uint64_t calls[3];
@@ -216,7 +216,7 @@ static void core__puts_off_by_what_it_learns(void **state)
 
 /* A call that was cut off, or that something else answered, teaches that nothing is known, no more:
  * no later job is held for it. */
-static void core__is_not_slow_that_does_not_answer(void **state)
+AUTO(core__is_not_slow_that_does_not_answer)
 {
     static const enum fmcall_outcome ends[] = {FM_TIMEOUT, FM_BUSY, FM_DENIED, FM_NOT_ROUTED};
     struct driver *d = *state;
@@ -242,7 +242,7 @@ static void core__is_not_slow_that_does_not_answer(void **state)
 }
 
 /* The place in the queue counts, and so does what is in its way. */
-static void core__waits_longer_behind_others(void **state)
+AUTO(core__waits_longer_behind_others)
 {
     struct driver *d = *state;
     char job[16];
@@ -264,7 +264,7 @@ static void core__waits_longer_behind_others(void **state)
 }
 
 /* B4: it waits for the RELEASE of another one first. */
-static void core__waits_longer_for_room(void **state)
+AUTO(core__waits_longer_for_room)
 {
     struct driver *d = *state;
     d->config.clusters[0].budget = 23;
@@ -282,7 +282,7 @@ static void core__waits_longer_for_room(void **state)
 }
 
 /* F5, F21: no answer waits longer than the timeout that was in force when its request came. */
-static void core__puts_off_nothing_that_was_asked_for_with_a_number(void **state)
+AUTO(core__puts_off_nothing_that_was_asked_for_with_a_number)
 {
     struct driver *d = *state;
     for (int repeat = 0; repeat < 2; repeat++) {
@@ -303,7 +303,7 @@ static void core__puts_off_nothing_that_was_asked_for_with_a_number(void **state
 }
 
 /* Nothing is known of another fabric manager. */
-static void core__forgets_at_another_url(void **state)
+AUTO(core__forgets_at_another_url)
 {
     struct driver *d = *state;
     assert_int_equal(start_job(d, "a", 100), HWCOLL_RESERVED);
@@ -314,7 +314,7 @@ static void core__forgets_at_another_url(void **state)
 }
 
 /* The first that is asked of one that says "busy" waits as long as those behind it. */
-static void core__waits_less_when_something_is_known(void **state)
+AUTO(core__waits_less_when_something_is_known)
 {
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
@@ -332,13 +332,4 @@ static void core__waits_less_when_something_is_known(void **state)
     assert_int_equal(driver_job(d, "a")->hwcoll, HWCOLL_TIMEOUT);
 }
 
-UNIT_MAIN(cmocka_unit_test(reservewait__of_one_not_known_is_as_of_one_that_takes_all_of_its_time),
-          cmocka_unit_test(reservewait__is_for_the_calls_needed_and_one_more),
-          cmocka_unit_test(reservewait__is_short_when_waiting_is_in_vain),
-          cmocka_unit_test(reservewait__forgets_slowly),
-          cmocka_unit_test(reservewait__remembers_the_shortest_as_long),
-          AUTO(core__learns_from_a_late_answer), AUTO(core__tells_when_the_bound_is_reached),
-          AUTO(core__puts_off_by_what_it_learns), AUTO(core__is_not_slow_that_does_not_answer),
-          AUTO(core__waits_longer_behind_others), AUTO(core__waits_longer_for_room),
-          AUTO(core__puts_off_nothing_that_was_asked_for_with_a_number),
-          AUTO(core__forgets_at_another_url), AUTO(core__waits_less_when_something_is_known))
+UNIT_RUN(NULL, NULL)

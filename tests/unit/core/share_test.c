@@ -56,7 +56,7 @@ static uint16_t vni_of(const struct driver *d)
 }
 
 /* Its own first, then the shared one: in the same places for all who read them. */
-static void share__is_had_beside_own_vnis(void **state)
+UP(share__is_had_beside_own_vnis)
 {
     struct driver *d = *state;
     share_daos(d);
@@ -78,7 +78,7 @@ static void share__is_had_beside_own_vnis(void **state)
 }
 
 /* Who may not have it is told what he would be told if there were none. */
-static void share__is_for_those_on_its_list(void **state)
+UP(share__is_for_those_on_its_list)
 {
     struct driver *d = *state;
     char unknown[256];
@@ -117,7 +117,7 @@ static void share__is_for_those_on_its_list(void **state)
     assert_int_equal(driver_answered(d), ANSWER_NO_SHARED);
 }
 
-static void share__a_job_has_four_vnis_at_most(void **state)
+UP(share__a_job_has_four_vnis_at_most)
 {
     struct driver *d = *state;
     share_daos(d);
@@ -150,7 +150,7 @@ static void share__a_job_has_four_vnis_at_most(void **state)
     assert_string_equal(driver_answer(d)->field, "shared_vnis");
 }
 
-static void share__has_bounds(void **state)
+FRESH(share__has_bounds)
 {
     struct driver *d = *state;
     d->config.shared_per_user = 1;
@@ -178,7 +178,7 @@ static void share__has_bounds(void **state)
 
 /* Not while a job runs that has it; and its VNI is free when the nodes of all such jobs are clean.
  */
-static void share__ends_when_nodes_of_all_jobs_are_clean(void **state)
+FRESH(share__ends_when_nodes_of_all_jobs_are_clean)
 {
     struct driver *d = *state;
     d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
@@ -210,7 +210,7 @@ static void share__ends_when_nodes_of_all_jobs_are_clean(void **state)
     assert_int_equal(driver_count(d, EFFECT_SAVE), 4);
 }
 
-static void share__without_jobs_is_gone_at_once(void **state)
+UP(share__without_jobs_is_gone_at_once)
 {
     struct driver *d = *state;
     const uint32_t free = driver_status(d).vnis_free;
@@ -223,7 +223,7 @@ static void share__without_jobs_is_gone_at_once(void **state)
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
 }
 
-static void share__closed_takes_no_new_jobs(void **state)
+UP(share__closed_takes_no_new_jobs)
 {
     struct driver *d = *state;
     share_daos(d);
@@ -240,7 +240,7 @@ static void share__closed_takes_no_new_jobs(void **state)
     assert_int_equal(driver_events(d, EVENT_VNI_REMOVED), 1);
 }
 
-static void share__time_takes_it_from_no_job(void **state)
+UP(share__time_takes_it_from_no_job)
 {
     struct driver *d = *state;
     struct share_request w = wish("daos");
@@ -264,7 +264,7 @@ static void share__time_takes_it_from_no_job(void **state)
 }
 
 /* One event a cluster on its list, else one for its owner and admins. */
-static void share__events_name_clusters(void **state)
+UP(share__events_name_clusters)
 {
     struct driver *d = *state;
     struct share_request w = wish("daos");
@@ -282,7 +282,7 @@ static void share__events_name_clusters(void **state)
 }
 
 /* B11: a ledger that may lack what came last has perhaps given its VNI to another job since. */
-static void share__of_an_old_ledger_takes_no_jobs(void **state)
+FRESH(share__of_an_old_ledger_takes_no_jobs)
 {
     struct driver *d = *state;
     const struct record records[] = {{.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}},
@@ -308,7 +308,7 @@ static void share__of_an_old_ledger_takes_no_jobs(void **state)
 }
 
 /* I1: services of a job that is forgotten keep the shared VNI from becoming free, too. */
-static void share__lingering_services_keep_it(void **state)
+UP(share__lingering_services_keep_it)
 {
     struct driver *d = *state;
     share_daos(d);
@@ -330,7 +330,7 @@ static void share__lingering_services_keep_it(void **state)
     assert_int_equal(driver_status(d).vnis_shared, 0);
 }
 
-static void share__ledgers_that_contradict_are_refused(void **state)
+FRESH(share__ledgers_that_contradict_are_refused)
 {
     struct driver *d = *state;
     struct record one = {
@@ -362,10 +362,4 @@ static void share__ledgers_that_contradict_are_refused(void **state)
     assert_int_equal(core_load(d->core, &job, NULL), ERROR_CORRUPT);
 }
 
-UNIT_MAIN(UP(share__is_had_beside_own_vnis), UP(share__is_for_those_on_its_list),
-          UP(share__a_job_has_four_vnis_at_most), FRESH(share__has_bounds),
-          FRESH(share__ends_when_nodes_of_all_jobs_are_clean),
-          UP(share__without_jobs_is_gone_at_once), UP(share__closed_takes_no_new_jobs),
-          UP(share__time_takes_it_from_no_job), UP(share__events_name_clusters),
-          FRESH(share__of_an_old_ledger_takes_no_jobs), UP(share__lingering_services_keep_it),
-          FRESH(share__ledgers_that_contradict_are_refused))
+UNIT_RUN(NULL, NULL)

@@ -17,7 +17,7 @@ static struct core_config sized(uint32_t m, uint32_t s_all, uint32_t s_min, uint
 }
 
 /* F15: (M/(S/s))/j. El Capitan: 23. */
-static void sizing_addresses__computes(void **state)
+UNIT(sizing_addresses__computes)
 {
     static const struct {
         uint32_t m, s_all, s_min, j, addresses;
@@ -40,7 +40,7 @@ static void sizing_addresses__computes(void **state)
     }
 }
 
-static void sizing_addresses__a_number_is_taken_as_it_is(void **state)
+UNIT(sizing_addresses__a_number_is_taken_as_it_is)
 {
     struct core_config config = sized(4086, 0, 0, 1);
     uint32_t addresses;
@@ -50,7 +50,7 @@ static void sizing_addresses__a_number_is_taken_as_it_is(void **state)
 }
 
 /* Each impossible configuration is refused with what would do. */
-static void sizing_addresses__says_what_is_impossible(void **state)
+UNIT(sizing_addresses__says_what_is_impossible)
 {
     const struct {
         struct core_config config;
@@ -80,7 +80,7 @@ static void sizing_addresses__says_what_is_impossible(void **state)
 }
 
 /* The minimum size that the error recommends really works, and one less does not. */
-static void sizing_addresses__recommends_what_works(void **state)
+UNIT(sizing_addresses__recommends_what_works)
 {
     struct core_config config = sized(4086, 11136, 3, 1);
     uint32_t addresses;
@@ -108,7 +108,7 @@ static void sizing_addresses__recommends_what_works(void **state)
 }
 
 /* F14 */
-static void sizing_decide__eligibility(void **state)
+UNIT(sizing_decide__eligibility)
 {
     static const struct {
         uint32_t min_nodes;
@@ -141,8 +141,4 @@ static void sizing_decide__eligibility(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(sizing_addresses__computes),
-          cmocka_unit_test(sizing_addresses__a_number_is_taken_as_it_is),
-          cmocka_unit_test(sizing_addresses__says_what_is_impossible),
-          cmocka_unit_test(sizing_addresses__recommends_what_works),
-          cmocka_unit_test(sizing_decide__eligibility))
+UNIT_RUN(NULL, NULL)

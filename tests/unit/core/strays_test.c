@@ -18,7 +18,7 @@ static bool is_kept(void *arg, const struct stray *stray)
     return false;
 }
 
-static void strays__keep_when_first_seen(void **state)
+UNIT(strays__keep_when_first_seen)
 {
     struct strays s = {0};
     struct taken taken = {0};
@@ -46,7 +46,7 @@ static void strays__keep_when_first_seen(void **state)
 }
 
 /* What is known of a stray stays with it as long as lists show it, and is found by its name. */
-static void strays__keep_what_is_known(void **state)
+UNIT(strays__keep_what_is_known)
 {
     struct strays s = {0};
     assert_null(strays_find(&s, "c-1"));
@@ -67,7 +67,7 @@ static void strays__keep_what_is_known(void **state)
 }
 
 /* A list that was not whole proves nothing of what it shows, and nothing of what it lacks. */
-static void strays__unfinished_list_counts_for_nothing(void **state)
+UNIT(strays__unfinished_list_counts_for_nothing)
 {
     struct strays s = {0};
     struct taken taken = {0};
@@ -86,7 +86,7 @@ static void strays__unfinished_list_counts_for_nothing(void **state)
 }
 
 /* Descending names, as many as a hostile list may have: no order of them is slow. */
-static void strays__take_any_order(void **state)
+UNIT(strays__take_any_order)
 {
     struct strays s = {0};
     enum { MANY = 200000 };
@@ -104,7 +104,4 @@ static void strays__take_any_order(void **state)
     strays_release(&s);
 }
 
-UNIT_MAIN(cmocka_unit_test(strays__keep_when_first_seen),
-          cmocka_unit_test(strays__keep_what_is_known),
-          cmocka_unit_test(strays__unfinished_list_counts_for_nothing),
-          cmocka_unit_test(strays__take_any_order))
+UNIT_RUN(NULL, NULL)

@@ -4,7 +4,7 @@
 /* A ledger that may be older than the jobs that run, and what ends that (B11, F3, I1). */
 
 /* F3: after a restart it is not known for how long it was suspect: [vni] hold begins anew. */
-static void suspect__goes_on_after_a_restart(void **state)
+FRESH(suspect__goes_on_after_a_restart)
 {
     struct driver *d = *state;
     const struct record facts = {.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}};
@@ -24,7 +24,7 @@ static void suspect__goes_on_after_a_restart(void **state)
 }
 
 /* I6: what a lost part of the ledger numbered is not given again; a new one has lost none. */
-static void suspect__numbers_go_on_far_behind(void **state)
+UNIT(suspect__numbers_go_on_far_behind)
 {
     static const char *const names[] = {"elcap-77"};
     static const char *const active[] = {"77"};
@@ -50,7 +50,7 @@ static void suspect__numbers_go_on_far_behind(void **state)
 
 /* Lists that name a job of which nothing is known end nothing, however late; nor does one from
  * before the last such job ended. */
-static void suspect__lasts_while_unknown_jobs_are_named(void **state)
+FRESH(suspect__lasts_while_unknown_jobs_are_named)
 {
     struct driver *d = *state;
     static const char *const active[] = {"102", "104"};
@@ -84,7 +84,7 @@ static void report_unknown(struct driver *d, const char *node, uint64_t number, 
 }
 
 /* Nor does a list that was made no later than what it is to speak of. */
-static void suspect__needs_a_list_from_afterwards(void **state)
+FRESH(suspect__needs_a_list_from_afterwards)
 {
     struct driver *d = *state;
     const struct core_event sync = {.kind = CORE_SYNC, .u.sync = {.cluster = "elcap"}};
@@ -104,7 +104,7 @@ static void suspect__needs_a_list_from_afterwards(void **state)
 }
 
 /* B11: what was listed and not yet taken in counts as well, and goes. */
-static void claim__takes_what_was_only_listed(void **state)
+UP(claim__takes_what_was_only_listed)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77", "elcap2-78", "elcap-79"};
@@ -132,7 +132,7 @@ static void claim__takes_what_was_only_listed(void **state)
 
 /* B11: before the first list nothing shows that the ledger is older than what runs; if it is, the
  * VNIs whose turn it is are in use. */
-static void suspect__first_vnis_after_a_start_come_from_far(void **state)
+UNIT(suspect__first_vnis_after_a_start_come_from_far)
 {
     for (int listed = 0; listed < 2; listed++) {
         struct driver d;
@@ -173,7 +173,7 @@ static void sync_of(struct driver *d, const char *cluster, const char *const *ac
 }
 
 /* B9: nobody gets VNIs from here, so none can be given twice. */
-static void suspect__is_nobody_where_slurm_gives_all_vnis(void **state)
+FRESH(suspect__is_nobody_where_slurm_gives_all_vnis)
 {
     struct driver *d = *state;
     start_with_plugin(d, true);
@@ -182,7 +182,7 @@ static void suspect__is_nobody_where_slurm_gives_all_vnis(void **state)
 
 /* B9, I1: what a plugin has made has no VNI of the pool, but tells that there was a ledger before:
  * the jobs of the cluster with hooks have to be named once, those of the other need not end. */
-static void suspect__ends_by_clusters_with_vnis(void **state)
+FRESH(suspect__ends_by_clusters_with_vnis)
 {
     struct driver *d = *state;
     d->config.cluster_count = 3;
@@ -206,7 +206,7 @@ static void suspect__ends_by_clusters_with_vnis(void **state)
 }
 
 /* I1: one of them was found, too. */
-static void suspect__lasts_while_others_have_vnis(void **state)
+FRESH(suspect__lasts_while_others_have_vnis)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77", "elcap2-5"};
@@ -228,7 +228,7 @@ static void suspect__lasts_while_others_have_vnis(void **state)
 
 /* I1: after a restart it is not known whose it was: as long as the plugin's jobs are there, all
  * other clusters are asked, also one that has named no job yet. */
-static void suspect__of_a_plugin_goes_on_after_a_restart(void **state)
+FRESH(suspect__of_a_plugin_goes_on_after_a_restart)
 {
     struct driver *d = *state;
     struct record records[3] = {{.kind = RECORD_FACTS, .u.facts = {.boot = "", .suspect = 1}},
@@ -252,12 +252,4 @@ static void suspect__of_a_plugin_goes_on_after_a_restart(void **state)
     core_destroy(next.core);
 }
 
-UNIT_MAIN(cmocka_unit_test(suspect__first_vnis_after_a_start_come_from_far),
-          FRESH(suspect__goes_on_after_a_restart),
-          cmocka_unit_test(suspect__numbers_go_on_far_behind),
-          FRESH(suspect__lasts_while_unknown_jobs_are_named),
-          FRESH(suspect__needs_a_list_from_afterwards),
-          FRESH(suspect__is_nobody_where_slurm_gives_all_vnis),
-          FRESH(suspect__ends_by_clusters_with_vnis), FRESH(suspect__lasts_while_others_have_vnis),
-          FRESH(suspect__of_a_plugin_goes_on_after_a_restart),
-          UP(claim__takes_what_was_only_listed))
+UNIT_RUN(NULL, NULL)

@@ -9,7 +9,7 @@ static const struct sync_found *sync_with(struct driver *d, const char *const *a
 }
 
 /* F20: released only when a second sync, a grace period later, still lacks it. */
-static void sync__takes_two_passes(void **state)
+UP(sync__takes_two_passes)
 {
     struct driver *d = *state;
     static const char *const active[] = {"a", "zzz"};
@@ -35,7 +35,7 @@ static void sync__takes_two_passes(void **state)
     assert_int_equal(driver_job(d, "b")->state, JOB_RELEASING);
 }
 
-static void sync__naming_it_clears_the_suspicion(void **state)
+UP(sync__naming_it_clears_the_suspicion)
 {
     struct driver *d = *state;
     static const char *const both[] = {"a", "b", "b"};
@@ -48,7 +48,7 @@ static void sync__naming_it_clears_the_suspicion(void **state)
 }
 
 /* B4: one cluster's sync says nothing of another's jobs. */
-static void sync__is_about_one_cluster(void **state)
+UP(sync__is_about_one_cluster)
 {
     struct driver *d = *state;
     struct reserve_request other = driver_request("a", 2);
@@ -61,7 +61,7 @@ static void sync__is_about_one_cluster(void **state)
 }
 
 /* A list in another form of ids, or of another cluster, would end every job here. */
-static void sync__of_unknown_jobs_is_refused(void **state)
+UP(sync__of_unknown_jobs_is_refused)
 {
     struct driver *d = *state;
     static const char *const other[] = {"0x1234", "0x99"}, *const mixed[] = {"0x1234", "a"};
@@ -122,7 +122,7 @@ static const struct sync_found *found_by(const struct driver *d)
 }
 
 /* A job that is reserved while the list arrives is no evidence that the list uses other ids. */
-static void sync__is_not_refused_for_what_comes_meanwhile(void **state)
+UP(sync__is_not_refused_for_what_comes_meanwhile)
 {
     struct driver *d = *state;
     static const char *const other[] = {"77"};
@@ -133,7 +133,7 @@ static void sync__is_not_refused_for_what_comes_meanwhile(void **state)
 }
 
 /* G11: no step compares more than a lot, and the answer is that of all. */
-static void sync__is_compared_in_lots(void **state)
+UNIT(sync__is_compared_in_lots)
 {
     struct driver d;
     static const char *const active[] = {"a0", "a9", "b"};
@@ -160,7 +160,7 @@ static void sync__is_compared_in_lots(void **state)
 }
 
 /* Whom the first piece does not name the last one may. */
-static void sync__concludes_nothing_before_its_last_piece(void **state)
+UNIT(sync__concludes_nothing_before_its_last_piece)
 {
     struct driver d;
     static const char *const all[] = {"a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
@@ -181,7 +181,7 @@ static void sync__concludes_nothing_before_its_last_piece(void **state)
 }
 
 /* It says nothing of what came after it began, and of whom was asked for again. */
-static void sync__does_not_judge_what_comes_meanwhile(void **state)
+UNIT(sync__does_not_judge_what_comes_meanwhile)
 {
     struct driver d;
     static const char *const active[] = {"a0"};
@@ -206,7 +206,7 @@ static void sync__does_not_judge_what_comes_meanwhile(void **state)
 }
 
 /* What the later one names is not held against a job by the earlier one; each is answered. */
-static void sync__beside_another_releases_nobody_that_is_named(void **state)
+UNIT(sync__beside_another_releases_nobody_that_is_named)
 {
     struct driver d;
     static const char *const early[] = {"a0"}, *const late[] = {"a0", "a9"};
@@ -232,7 +232,7 @@ static void sync__beside_another_releases_nobody_that_is_named(void **state)
 
 /* F22: a list that names nothing that is here is strange: a list of other ids. Once one has named
  * something it is believed, until a reload: that may have brought another way to ask. */
-static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
+UP(sync__of_unknown_jobs_is_refused_again_after_a_reload)
 {
     struct driver *d = *state;
     static const char *const ours[] = {"a"}, *const others[] = {"zzz"};
@@ -250,7 +250,7 @@ static void sync__of_unknown_jobs_is_refused_again_after_a_reload(void **state)
 }
 
 /* A cluster that was taken out of the configuration is none, wherever its name may still lie. */
-static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
+UP(sync__of_a_cluster_that_was_the_last_is_refused)
 {
     struct driver *d = *state;
     d->config.cluster_count = 1;
@@ -264,7 +264,7 @@ static void sync__of_a_cluster_that_was_the_last_is_refused(void **state)
 }
 
 /* A cluster that the configuration has only for the last of its pieces was not named whole. */
-static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
+UNIT(sync__of_a_cluster_that_comes_or_goes_is_refused)
 {
     struct driver d;
     static const char *const active[] = {"a0"};
@@ -290,12 +290,4 @@ static void sync__of_a_cluster_that_comes_or_goes_is_refused(void **state)
     driver_end(&d);
 }
 
-UNIT_MAIN(UP(sync__of_unknown_jobs_is_refused), UP(sync__is_not_refused_for_what_comes_meanwhile),
-          UP(sync__of_unknown_jobs_is_refused_again_after_a_reload),
-          UP(sync__of_a_cluster_that_was_the_last_is_refused), UP(sync__takes_two_passes),
-          UP(sync__naming_it_clears_the_suspicion), UP(sync__is_about_one_cluster),
-          cmocka_unit_test(sync__is_compared_in_lots),
-          cmocka_unit_test(sync__concludes_nothing_before_its_last_piece),
-          cmocka_unit_test(sync__does_not_judge_what_comes_meanwhile),
-          cmocka_unit_test(sync__beside_another_releases_nobody_that_is_named),
-          cmocka_unit_test(sync__of_a_cluster_that_comes_or_goes_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -23,7 +23,7 @@ static void destroy(struct reservation *r)
 }
 
 /* I6: each is found as long as it is in, whatever came and went meanwhile. */
-static void tokenset__finds_who_has_a_token(void **state)
+UNIT(tokenset__finds_who_has_a_token)
 {
     struct tokenset set = {0};
     struct reservation *all[MANY];
@@ -51,7 +51,7 @@ static void tokenset__finds_who_has_a_token(void **state)
     tokenset_release(&set);
 }
 
-static void tokenset__no_token_is_none(void **state)
+UNIT(tokenset__no_token_is_none)
 {
     struct tokenset set = {0};
     struct reservation *with = make(1), *without = calloc(1, sizeof *without + 1);
@@ -67,5 +67,4 @@ static void tokenset__no_token_is_none(void **state)
     free(without);
 }
 
-UNIT_MAIN(cmocka_unit_test(tokenset__finds_who_has_a_token),
-          cmocka_unit_test(tokenset__no_token_is_none))
+UNIT_RUN(NULL, NULL)

@@ -3,7 +3,7 @@
 
 #include "core/reservation/tombstones.h"
 
-static void tombstones__last_until_their_time(void **state)
+UNIT(tombstones__last_until_their_time)
 {
     struct tombstones t = {0};
     assert_int_equal(tombstones_get(&t, "c", "1", 0), TOMBSTONE_NONE);
@@ -18,7 +18,7 @@ static void tombstones__last_until_their_time(void **state)
     tombstones_release(&t);
 }
 
-static void tombstones__are_bounded_oldest_goes_first(void **state)
+UNIT(tombstones__are_bounded_oldest_goes_first)
 {
     struct tombstones t = {0};
     char job[32];
@@ -47,7 +47,7 @@ static uint32_t chained(const struct tombstones *t)
 }
 
 /* Each place of a full ring is taken from its former job, and out of that job's chain. */
-static void tombstones__of_a_full_ring_are_reused(void **state)
+UNIT(tombstones__of_a_full_ring_are_reused)
 {
     struct tombstones t = {0};
     char job[32], overtaken[32];
@@ -67,6 +67,4 @@ static void tombstones__of_a_full_ring_are_reused(void **state)
     tombstones_release(&t);
 }
 
-UNIT_MAIN(cmocka_unit_test(tombstones__last_until_their_time),
-          cmocka_unit_test(tombstones__are_bounded_oldest_goes_first),
-          cmocka_unit_test(tombstones__of_a_full_ring_are_reused))
+UNIT_RUN(NULL, NULL)

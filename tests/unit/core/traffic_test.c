@@ -52,7 +52,9 @@ static const struct traffic_record *known(const struct driver *d, const char *jo
     return core_traffic(d->core, "elcap", job, &r);
 }
 
-static void nodes__count_once(void **state)
+#define BEGUN(test) WITH(start_driver, test)
+
+BEGUN(nodes__count_once)
 {
     struct driver *d = *state;
     const struct reservation *r;
@@ -85,7 +87,7 @@ static void nodes__count_once(void **state)
 }
 
 /* Whatever comes first. */
-static void sum__does_not_depend_on_the_order(void **state)
+UNIT(sum__does_not_depend_on_the_order)
 {
     (void)state;
     struct traffic_record *forth = NULL, *back = NULL;
@@ -113,7 +115,7 @@ static void sum__does_not_depend_on_the_order(void **state)
 }
 
 /* Nodes that lie: no number that the ledger does not take. */
-static void sum__stays_a_number(void **state)
+UNIT(sum__stays_a_number)
 {
     (void)state;
     struct traffic_record *sum = NULL;
@@ -146,7 +148,7 @@ static const struct record *saved(const struct driver *d, enum record_kind kind)
     return NULL;
 }
 
-static void job__that_is_over_is_one_row(void **state)
+BEGUN(job__that_is_over_is_one_row)
 {
     struct driver *d = *state;
     end_job(d, "a", 1);
@@ -169,7 +171,7 @@ static void job__that_is_over_is_one_row(void **state)
     assert_int_equal(saved(d, RECORD_TRAFFIC_GONE)->u.traffic_gone, 1); /* and gone */
 }
 
-static void job__without_traffic_is_no_row(void **state)
+BEGUN(job__without_traffic_is_no_row)
 {
     struct driver *d = *state;
     tell(d, "n1", NODE_DESTROYED, NULL);
@@ -184,7 +186,7 @@ static void job__without_traffic_is_no_row(void **state)
 }
 
 /* One user's jobs do not push out the others'. */
-static void users__are_kept_apart(void **state)
+BEGUN(users__are_kept_apart)
 {
     struct driver *d = *state;
     char job[24];
@@ -210,7 +212,7 @@ static void users__are_kept_apart(void **state)
     assert_non_null(known(d, "u0"));
 }
 
-static void rows__come_back_from_the_disk(void **state)
+BEGUN(rows__come_back_from_the_disk)
 {
     struct driver *d = *state;
     core_destroy(d->core);
@@ -228,9 +230,4 @@ static void rows__come_back_from_the_disk(void **state)
     assert_int_equal(known(d, "old")->told, 3);
 }
 
-#undef STARTED
-#define STARTED(test) WITH(start_driver, test)
-UNIT_MAIN(STARTED(nodes__count_once), cmocka_unit_test(sum__does_not_depend_on_the_order),
-          cmocka_unit_test(sum__stays_a_number), STARTED(job__that_is_over_is_one_row),
-          STARTED(job__without_traffic_is_no_row), STARTED(users__are_kept_apart),
-          STARTED(rows__come_back_from_the_disk))
+UNIT_RUN(NULL, NULL)

@@ -66,7 +66,7 @@ static void report(struct driver *d, const char *job, uint64_t number, const cha
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
-static void list__of_a_node(void **state)
+UP(list__of_a_node)
 {
     struct driver *d = *state;
     reserve(d, "a", "n[1-3]", 3);
@@ -84,7 +84,7 @@ static void list__of_a_node(void **state)
 }
 
 /* All of a job's nodes can have reported, and it be started anew elsewhere before its release. */
-static void list__a_job_without_node_list_may_be_anywhere(void **state)
+UP(list__a_job_without_node_list_may_be_anywhere)
 {
     struct driver *d = *state;
     reserve(d, "a", NULL, 1);
@@ -102,7 +102,7 @@ static void list__a_job_without_node_list_may_be_anywhere(void **state)
 
 /* F3: for whose word VNIs wait, to be asked for by a node that may never have heard of the job.
  * What names no nodes, and what the node has spoken of, is not for it to say so (I1). */
-static void list__of_what_a_silent_node_is_waited_for(void **state)
+UP(list__of_what_a_silent_node_is_waited_for)
 {
     struct driver *d = *state;
     reserve(d, "a", "n[1-3]", 3);
@@ -139,7 +139,7 @@ static void list__of_what_a_silent_node_is_waited_for(void **state)
     assert_silent(d, "n1", "");
 }
 
-static void list__filters_together(void **state)
+UP(list__filters_together)
 {
     struct driver *d = *state;
     struct seen seen;
@@ -160,7 +160,7 @@ static void list__filters_together(void **state)
 }
 
 /* Long node lists and a long name end a page early; nothing is left out because of it. */
-static void list__a_page_reads_little(void **state)
+UP(list__a_page_reads_little)
 {
     struct driver *d = *state;
     enum { JOBS = 20, LENGTH = 30000 };
@@ -193,7 +193,7 @@ static void list__a_page_reads_little(void **state)
 }
 
 /* F9: whom to drain first. */
-static void lingering__names_the_oldest_job_s_first_node(void **state)
+UP(lingering__names_the_oldest_job_s_first_node)
 {
     struct driver *d = *state;
     assert_null(core_lingering_node(d->core));
@@ -212,7 +212,7 @@ static void lingering__names_the_oldest_job_s_first_node(void **state)
 }
 
 /* Whichever node it is, and wherever its report is kept. */
-static void lingering__names_any_node(void **state)
+UNIT(lingering__names_any_node)
 {
     for (int i = 0; i < 64; i++) {
         struct driver d;
@@ -231,7 +231,7 @@ static void lingering__names_any_node(void **state)
 }
 
 /* Of more than can be named the first of each kind, as people count; and all are counted. */
-static void waiting__names_the_first_of_each_kind(void **state)
+UP(waiting__names_the_first_of_each_kind)
 {
     struct driver *d = *state;
     enum { EACH = 30, SILENT = 7, NODES = 3 * EACH + SILENT };
@@ -264,7 +264,7 @@ static void waiting__names_the_first_of_each_kind(void **state)
 }
 
 /* B8: what status and metrics show, of all and of each cluster. */
-static void status__counts_jobs_and_addresses(void **state)
+FRESH(status__counts_jobs_and_addresses)
 {
     struct driver *d = *state;
     struct core_cluster_status own, other;
@@ -314,7 +314,7 @@ static void status__counts_jobs_and_addresses(void **state)
 }
 
 /* A page looks at 2000 and says where the next one begins, also when nothing matched. */
-static void list__a_page_looks_at_so_many(void **state)
+UP(list__a_page_looks_at_so_many)
 {
     struct driver *d = *state;
     enum { JOBS = 2001 };
@@ -334,7 +334,7 @@ static void list__a_page_looks_at_so_many(void **state)
 }
 
 /* I1: nodes with a launch document say nothing when they begin. */
-static void launch__needs_nodes_that_have_not_reported(void **state)
+UP(launch__needs_nodes_that_have_not_reported)
 {
     struct driver *d = *state;
     reserve(d, "named", "n[1-2]", 2);
@@ -356,9 +356,4 @@ static void launch__needs_nodes_that_have_not_reported(void **state)
     assert_int_equal(core_judge_launch(d->core, named), LAUNCH_EARLIER_START);
 }
 
-UNIT_MAIN(UP(launch__needs_nodes_that_have_not_reported), UP(list__of_a_node),
-          UP(list__a_job_without_node_list_may_be_anywhere), UP(list__filters_together),
-          UP(list__of_what_a_silent_node_is_waited_for), UP(list__a_page_reads_little),
-          UP(lingering__names_the_oldest_job_s_first_node),
-          cmocka_unit_test(lingering__names_any_node), UP(waiting__names_the_first_of_each_kind),
-          FRESH(status__counts_jobs_and_addresses), UP(list__a_page_looks_at_so_many))
+UNIT_RUN(NULL, NULL)

@@ -21,7 +21,7 @@ static uint16_t take_one(struct vnipool *pool)
 }
 
 /* F1: 1 and 10 belong to the default service. */
-static void vnipool__never_gives_out_1_and_10(void **state)
+UNIT(vnipool__never_gives_out_1_and_10)
 {
     struct vnipool pool = {0};
     configure(&pool, "0-11");
@@ -36,7 +36,7 @@ static void vnipool__never_gives_out_1_and_10(void **state)
 }
 
 /* F3: a VNI that has just come back is the last to be given out again. */
-static void vnipool__goes_round(void **state)
+UNIT(vnipool__goes_round)
 {
     struct vnipool pool = {0};
     configure(&pool, "100-103");
@@ -48,7 +48,7 @@ static void vnipool__goes_round(void **state)
     assert_int_equal(take_one(&pool), 100);
 }
 
-static void vnipool__held_is_not_free(void **state)
+UNIT(vnipool__held_is_not_free)
 {
     struct vnipool pool = {0};
     configure(&pool, "100-101");
@@ -64,7 +64,7 @@ static void vnipool__held_is_not_free(void **state)
     assert_int_equal(take_one(&pool), 100);
 }
 
-static void vnipool_pick__all_or_nothing_and_distinct(void **state)
+UNIT(vnipool_pick__all_or_nothing_and_distinct)
 {
     struct vnipool pool = {0};
     uint16_t vnis[4] = {0};
@@ -78,7 +78,7 @@ static void vnipool_pick__all_or_nothing_and_distinct(void **state)
 
 /* F5: shrinking takes no VNI from a job; what comes back later stays out. */
 /* B11: far away means half of the pool, wherever the round is. */
-static void vnipool_pick__far_is_half_the_pool_away(void **state)
+UNIT(vnipool_pick__far_is_half_the_pool_away)
 {
     static const struct {
         uint32_t after;
@@ -95,7 +95,7 @@ static void vnipool_pick__far_is_half_the_pool_away(void **state)
     }
 }
 
-static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
+UNIT(vnipool_configure__shrinks_and_grows_with_jobs)
 {
     struct vnipool pool = {0};
     configure(&pool, "100-109");
@@ -111,7 +111,7 @@ static void vnipool_configure__shrinks_and_grows_with_jobs(void **state)
     assert_false(idset_has(&pool.free, other));
 }
 
-static void vnipool_configure__empty_pool(void **state)
+UNIT(vnipool_configure__empty_pool)
 {
     struct vnipool pool = {0};
     uint16_t none;
@@ -122,9 +122,4 @@ static void vnipool_configure__empty_pool(void **state)
     assert_int_equal(pool.free.count, 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(vnipool__never_gives_out_1_and_10),
-          cmocka_unit_test(vnipool__goes_round), cmocka_unit_test(vnipool__held_is_not_free),
-          cmocka_unit_test(vnipool_pick__all_or_nothing_and_distinct),
-          cmocka_unit_test(vnipool_pick__far_is_half_the_pool_away),
-          cmocka_unit_test(vnipool_configure__shrinks_and_grows_with_jobs),
-          cmocka_unit_test(vnipool_configure__empty_pool))
+UNIT_RUN(NULL, NULL)

@@ -50,7 +50,7 @@ static void sync_jobs(struct driver *d, const char *const *active, size_t count)
 
 /* B11: what this ledger never knew may be another broker's. It is told, and never deleted by
  * itself: neither because no list names its job, nor because a client releases it here. */
-static void witness__unknown_reservation_is_not_deleted(void **state)
+UP(witness__unknown_reservation_is_not_deleted)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -80,7 +80,7 @@ static void witness__unknown_reservation_is_not_deleted(void **state)
 }
 
 /* B11: a leftover by the ledger's own events, and still a list of jobs names its job: it stays. */
-static void witness__leftover_that_a_list_names_is_kept(void **state)
+UNIT(witness__leftover_that_a_list_names_is_kept)
 {
     for (uint32_t vnis = 0; vnis < 2; vnis++) { /* its last life is gone, or quarantined */
         struct driver d;
@@ -107,7 +107,7 @@ static void witness__leftover_that_a_list_names_is_kept(void **state)
 }
 
 /* What another broker gave back is no loss of ours, and no alarm for ever. */
-static void witness__unknown_reservation_that_vanishes_is_forgotten(void **state)
+UP(witness__unknown_reservation_that_vanishes_is_forgotten)
 {
     struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
@@ -144,7 +144,7 @@ static void witness__unknown_reservation_that_vanishes_is_forgotten(void **state
 }
 
 /* Two lists that lack what was ended here are two witnesses only if none names it in between. */
-static void witness__list_that_names_it_again_begins_anew(void **state)
+UP(witness__list_that_names_it_again_begins_anew)
 {
     struct driver *d = *state;
     const char *const named[] = {"elcap-78"};
@@ -165,7 +165,7 @@ static void witness__list_that_names_it_again_begins_anew(void **state)
 
 /* B11: a ledger that was restored does not know jobs that run: the resource manager and the fabric
  * manager both name one. Its reservation stays, and no VNI is given out that it may use. */
-static void witness__old_ledger_gives_out_no_vni(void **state)
+UP(witness__old_ledger_gives_out_no_vni)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-102"};
@@ -192,7 +192,7 @@ static void witness__old_ledger_gives_out_no_vni(void **state)
 }
 
 /* To claim the name says nothing of VNIs; a [vni] hold that is over does, also by a reload. */
-static void witness__claim_ends_no_quarantine(void **state)
+FRESH(witness__claim_ends_no_quarantine)
 {
     struct driver *d = *state;
     d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
@@ -217,7 +217,7 @@ static void witness__claim_ends_no_quarantine(void **state)
 
 /* B11: what lies under the name of a job that is over here may be its next start's, which a ledger
  * that was put back does not know. While a list names that job as active, no claim deletes it. */
-static void witness__claim_leaves_what_a_list_names(void **state)
+UP(witness__claim_leaves_what_a_list_names)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-a"};
@@ -255,7 +255,7 @@ static void list_between_releases(struct driver *d, int64_t wait_ms, const char 
 
 /* B11: a gateway's 404 to a release proves nothing; two whole lists that began later do: the pages
  * of one can shift while they are read. */
-static void witness__release_behind_a_gateway_is_proved_by_lists(void **state)
+UP(witness__release_behind_a_gateway_is_proved_by_lists)
 {
     struct driver *d = *state;
     driver_reserved_job(d, "a");
@@ -284,7 +284,7 @@ static uint64_t jobs_adopted(const struct driver *d)
 
 /* A ledger that was lost and made anew must not take reservations from running jobs; nor must one
  * that is new because its configuration is a copy of another broker's (B11). */
-static void witness__new_ledger_takes_for_active_until_claimed(void **state)
+FRESH(witness__new_ledger_takes_for_active_until_claimed)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-77", "elcap-78"};
@@ -322,7 +322,7 @@ static void witness__new_ledger_takes_for_active_until_claimed(void **state)
 }
 
 /* Reserved while the list was read: what it shows is that, and in no one's way. */
-static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
+FRESH(witness__what_is_reserved_meanwhile_is_no_stray)
 {
     struct driver *d = *state;
     static const char *const names[] = {"elcap-c"};
@@ -342,7 +342,7 @@ static void witness__what_is_reserved_meanwhile_is_no_stray(void **state)
 /* B11: a job that is reserved anew has other VNIs than its services on the nodes: only a list that
  * names no unknown job ends the quarantine. And where the reserve is refused nothing is released.
  */
-static void witness__reserved_anew_ends_no_quarantine(void **state)
+FRESH(witness__reserved_anew_ends_no_quarantine)
 {
     struct driver *d = *state;
     d->config.vni_hold_ms = HOLD_UNTIL_REPORTED;
@@ -373,7 +373,7 @@ static void witness__reserved_anew_ends_no_quarantine(void **state)
 }
 
 /* I8: the addresses of what is adopted make room for the same job's, which waits for them. */
-static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
+UNIT(witness__reserved_anew_in_the_room_of_what_was_adopted)
 {
     static const struct {
         uint32_t total;
@@ -408,7 +408,7 @@ static void witness__reserved_anew_in_the_room_of_what_was_adopted(void **state)
 
 /* B4, F21: what was found counts, and gives nothing back before an administrator claims it: so no
  * job waits for its room, and is told why there is none. */
-static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
+FRESH(witness__nobody_waits_for_the_room_of_what_was_found)
 {
     struct driver *d = *state;
     struct core_status status;
@@ -441,7 +441,7 @@ static void witness__nobody_waits_for_the_room_of_what_was_found(void **state)
 }
 
 /* B11: an empty list alone does not make running jobs unknown again. */
-static void witness__empty_list_forgets_nothing_that_was_found(void **state)
+UP(witness__empty_list_forgets_nothing_that_was_found)
 {
     struct driver *d = *state;
     for (int i = 0; i < 2; i++) {
@@ -458,7 +458,7 @@ static void witness__empty_list_forgets_nothing_that_was_found(void **state)
 }
 
 /* As long as a list names jobs that the ledger does not know, their VNIs may be any. */
-static void witness__unknown_jobs_keep_the_quarantine(void **state)
+FRESH(witness__unknown_jobs_keep_the_quarantine)
 {
     struct driver *d = *state;
     static const char *const active[] = {"102", "104"};
@@ -479,7 +479,7 @@ static void witness__unknown_jobs_keep_the_quarantine(void **state)
 }
 
 /* Two nodes with numbers that were never given are two witnesses, one is one. */
-static void witness__one_node_stops_no_others(void **state)
+UP(witness__one_node_stops_no_others)
 {
     struct driver *d = *state;
     for (uint16_t i = 0; i < 3; i++) {
@@ -539,7 +539,7 @@ static void start_again(struct driver *d, struct disk *disk, const char *boot, i
 
 /* F3: within one boot a restart does not begin holds anew; after a boot, or when the clock was set,
  * it does. */
-static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
+UNIT(witness__hold_goes_on_when_the_clock_can_be_trusted)
 {
     static const struct {
         const char *boot;
@@ -576,7 +576,7 @@ static void witness__hold_goes_on_when_the_clock_can_be_trusted(void **state)
 
 /* I1: a node's boot is compared with a release only when the broker's clock was not set since the
  * reservation was made; launch documents have its times, too. */
-static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state)
+UNIT(witness__boot_is_compared_when_the_clock_can_be_trusted)
 {
     static const struct {
         const char *boot;
@@ -609,7 +609,7 @@ static void witness__boot_is_compared_when_the_clock_can_be_trusted(void **state
 }
 
 /* F3: the clock is on disk as soon as something is quarantined, and once. */
-static void witness__clock_is_saved_once(void **state)
+FRESH(witness__clock_is_saved_once)
 {
     struct driver *d = *state;
     d->core = core_create(&d->config);
@@ -630,7 +630,7 @@ static void witness__clock_is_saved_once(void **state)
 }
 
 /* F3: the VNI that has just come back is the last to be given out again, after a restart too. */
-static void witness__round_of_vnis_outlives_a_restart(void **state)
+UP(witness__round_of_vnis_outlives_a_restart)
 {
     struct driver *d = *state;
     struct disk disk = {0};
@@ -647,20 +647,4 @@ static void witness__round_of_vnis_outlives_a_restart(void **state)
     assert_int_equal(driver_answer(d)->reservation->vnis[0], 1027);
 }
 
-UNIT_MAIN(FRESH(witness__what_is_reserved_meanwhile_is_no_stray),
-          FRESH(witness__reserved_anew_ends_no_quarantine),
-          FRESH(witness__nobody_waits_for_the_room_of_what_was_found),
-          cmocka_unit_test(witness__reserved_anew_in_the_room_of_what_was_adopted),
-          UP(witness__empty_list_forgets_nothing_that_was_found),
-          FRESH(witness__unknown_jobs_keep_the_quarantine), UP(witness__one_node_stops_no_others),
-          cmocka_unit_test(witness__hold_goes_on_when_the_clock_can_be_trusted),
-          cmocka_unit_test(witness__boot_is_compared_when_the_clock_can_be_trusted),
-          FRESH(witness__clock_is_saved_once), UP(witness__round_of_vnis_outlives_a_restart),
-          FRESH(witness__new_ledger_takes_for_active_until_claimed),
-          UP(witness__unknown_reservation_is_not_deleted),
-          cmocka_unit_test(witness__leftover_that_a_list_names_is_kept),
-          UP(witness__list_that_names_it_again_begins_anew),
-          UP(witness__unknown_reservation_that_vanishes_is_forgotten),
-          UP(witness__old_ledger_gives_out_no_vni), FRESH(witness__claim_ends_no_quarantine),
-          UP(witness__claim_leaves_what_a_list_names),
-          UP(witness__release_behind_a_gateway_is_proved_by_lists))
+UNIT_RUN(NULL, NULL)

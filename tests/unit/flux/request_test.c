@@ -26,7 +26,7 @@ static int parse(struct request *request, const char *r, const char *options, st
     return rc;
 }
 
-static void request__reads_nodes_and_cores(void **state)
+UNIT(request__reads_nodes_and_cores)
 {
     struct request request;
     assert_int_equal(parse(&request, two_nodes, NULL, NULL), 0);
@@ -41,7 +41,7 @@ static void request__reads_nodes_and_cores(void **state)
 }
 
 /* F7: the most that the job has on one node, of nodes that are not alike. */
-static void request__takes_the_most_cores_of_a_node(void **state)
+UNIT(request__takes_the_most_cores_of_a_node)
 {
     static const char r[] =
         "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0-1\"}}"
@@ -55,7 +55,7 @@ static void request__takes_the_most_cores_of_a_node(void **state)
     request_release(&request);
 }
 
-static void request__understands_wishes(void **state)
+UNIT(request__understands_wishes)
 {
     struct request request;
     assert_int_equal(
@@ -76,7 +76,7 @@ static void request__understands_wishes(void **state)
     request_release(&request);
 }
 
-static void request__may_be_off(void **state)
+UNIT(request__may_be_off)
 {
     static const char *const off[] = {"{\"mcast\":\"off\"}", "{\"mcast\":false}"};
     static const char *const on[] = {"{\"mcast\":1}", "{\"mcast\":\"on\"}", "{\"mcast\":{}}", "{}"};
@@ -94,7 +94,7 @@ static void request__may_be_off(void **state)
 }
 
 /* F2: a wish of single-node jobs changes no other, and gives way to a number. */
-static void request__single_node_is_of_one_node_only(void **state)
+UNIT(request__single_node_is_of_one_node_only)
 {
     static const struct {
         const char *r, *options;
@@ -114,7 +114,7 @@ static void request__single_node_is_of_one_node_only(void **state)
 }
 
 /* P3: one of digits alone is a number to Flux. */
-static void request__names_a_profile(void **state)
+UNIT(request__names_a_profile)
 {
     struct request request;
     assert_int_equal(parse(&request, two_nodes, "{\"mcast\":{\"profile\":\"large_2\"}}", NULL), 0);
@@ -130,7 +130,7 @@ static void request__names_a_profile(void **state)
 }
 
 /* A user's word is understood or refused, with the option's name; never passed by. */
-static void request__refuses_what_it_does_not_understand(void **state)
+UNIT(request__refuses_what_it_does_not_understand)
 {
     static const struct {
         const char *options, *named;
@@ -166,7 +166,7 @@ static void request__refuses_what_it_does_not_understand(void **state)
     }
 }
 
-static void request__needs_a_resource_set(void **state)
+UNIT(request__needs_a_resource_set)
 {
     static const char *const broken[] = {
         "",
@@ -186,7 +186,7 @@ static void request__needs_a_resource_set(void **state)
     }
 }
 
-static void idset__counts(void **state)
+UNIT(idset__counts)
 {
     static const struct {
         const char *text;
@@ -206,7 +206,7 @@ static void idset__counts(void **state)
 
 /* ---- launch documents (S5, F23) ---- */
 
-static void launch__is_asked_for_unless_the_site_does_not_want_it(void **state)
+UNIT(launch__is_asked_for_unless_the_site_does_not_want_it)
 {
     unsetenv("MCAST_LAUNCH");
     assert_int_equal(request_launch()->restart, 0);
@@ -219,7 +219,7 @@ static void launch__is_asked_for_unless_the_site_does_not_want_it(void **state)
 }
 
 /* What the job cannot have is refused at once; all else is tried without a document. */
-static void failure__is_the_documents_or_the_jobs(void **state)
+UNIT(failure__is_the_documents_or_the_jobs)
 {
     static const struct {
         const char *word;
@@ -239,12 +239,4 @@ static void failure__is_the_documents_or_the_jobs(void **state)
         &(struct mcast_error){.code = MCAST_UNREACHABLE, .word = "no-connection"}));
 }
 
-UNIT_MAIN(cmocka_unit_test(launch__is_asked_for_unless_the_site_does_not_want_it),
-          cmocka_unit_test(failure__is_the_documents_or_the_jobs),
-          cmocka_unit_test(request__reads_nodes_and_cores),
-          cmocka_unit_test(request__takes_the_most_cores_of_a_node),
-          cmocka_unit_test(request__understands_wishes), cmocka_unit_test(request__may_be_off),
-          cmocka_unit_test(request__single_node_is_of_one_node_only),
-          cmocka_unit_test(request__names_a_profile),
-          cmocka_unit_test(request__refuses_what_it_does_not_understand),
-          cmocka_unit_test(request__needs_a_resource_set), cmocka_unit_test(idset__counts))
+UNIT_RUN(NULL, NULL)

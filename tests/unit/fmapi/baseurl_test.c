@@ -3,7 +3,7 @@
 #include "fmapi/wire/baseurl.h"
 #include "tests/unit/unit.h"
 
-static void baseurl_create__takes_bases(void **state)
+UNIT(baseurl_create__takes_bases)
 {
     static const char *const rows[][2] = {
         {"https://fmn:8000", "https://fmn:8000"},
@@ -21,7 +21,7 @@ static void baseurl_create__takes_bases(void **state)
     }
 }
 
-static void baseurl_create__says_what_is_wrong(void **state)
+UNIT(baseurl_create__says_what_is_wrong)
 {
     static const char *const rows[][2] = {
         {"", "not an http or https URL"},
@@ -50,7 +50,7 @@ static void baseurl_create__says_what_is_wrong(void **state)
     }
 }
 
-static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **state)
+UNIT(baseurl_of_trees__is_what_jobs_are_given_without_its_end)
 {
     static const char *const rows[][2] = {
         {"https://fmn:8000/fabric/collectives/multicasts", "https://fmn:8000"},
@@ -88,7 +88,7 @@ static void baseurl_of_trees__is_what_jobs_are_given_without_its_end(void **stat
     }
 }
 
-static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
+UNIT(baseurl_resolve__stays_at_the_fabric_manager)
 {
     static const char *const rows[][3] = {
         {"https://f:8000", "/fabric/jobs?page=2", "https://f:8000/fabric/jobs?page=2"},
@@ -140,7 +140,7 @@ static void baseurl_resolve__stays_at_the_fabric_manager(void **state)
 }
 
 /* F13: others on the network cannot read a login that is sent to these. */
-static void private__is_https_or_this_host(void **state)
+UNIT(private__is_https_or_this_host)
 {
     static const char *const good[] = {"https://fmn:8000", "http://127.0.0.1:8000/x",
                                        "http://127.9.9.9", "http://[::1]:80", "http://localhost"};
@@ -158,8 +158,4 @@ static void private__is_https_or_this_host(void **state)
             fail_msg("%s", bad[i]);
 }
 
-UNIT_MAIN(cmocka_unit_test(baseurl_create__takes_bases),
-          cmocka_unit_test(baseurl_create__says_what_is_wrong),
-          cmocka_unit_test(baseurl_of_trees__is_what_jobs_are_given_without_its_end),
-          cmocka_unit_test(private__is_https_or_this_host),
-          cmocka_unit_test(baseurl_resolve__stays_at_the_fabric_manager))
+UNIT_RUN(NULL, NULL)

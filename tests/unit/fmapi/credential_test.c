@@ -21,7 +21,7 @@ static void header_is(struct credential *credential, const char *expected)
 }
 
 /* RFC 7617, 2 with each padding; RFC 6750, 2.1. */
-static void credential__is_a_line_of_the_head(void **state)
+UNIT(credential__is_a_line_of_the_head)
 {
     header_is(credential_plain(&nothing), NULL);
     header_is(basic("fm-passw0rd"), "Authorization: Basic Y3hpOmZtLXBhc3N3MHJk");
@@ -31,7 +31,7 @@ static void credential__is_a_line_of_the_head(void **state)
     header_is(credential_bearer(secret_of("a.b"), &nothing), "Authorization: Bearer a.b");
 }
 
-static void credential__knows_what_a_server_may_quote(void **state)
+UNIT(credential__knows_what_a_server_may_quote)
 {
     struct credential *credential = basic("second");
     struct secrets secrets = {0};
@@ -55,7 +55,7 @@ static struct clientcert cert_of(const char *cert, const char *key)
                                .key = secret_copy(secret_of(key))};
 }
 
-static void credential__takes_the_certificate(void **state)
+UNIT(credential__takes_the_certificate)
 {
     struct clientcert cert = cert_of("CERT", "KEY");
     struct credential *credential = credential_plain(&cert);
@@ -65,7 +65,7 @@ static void credential__takes_the_certificate(void **state)
     credential_drop(credential);
 }
 
-static void credential__lives_as_long_as_it_is_held(void **state)
+UNIT(credential__lives_as_long_as_it_is_held)
 {
     struct credential *credential = basic("second");
     assert_ptr_equal(credential_hold(credential), credential);
@@ -75,7 +75,7 @@ static void credential__lives_as_long_as_it_is_held(void **state)
     credential_drop(NULL);
 }
 
-static void credential_equal__looks_at_all_of_it(void **state)
+UNIT(credential_equal__looks_at_all_of_it)
 {
     struct clientcert certs[] = {cert_of("A", "B"), cert_of("A", "C"), cert_of("D", "B")};
     struct credential *all[] = {
@@ -99,7 +99,7 @@ static void credential_equal__looks_at_all_of_it(void **state)
 }
 
 /* RFC 4648, 10, as far as a colon allows; RFC 7617, 2. */
-static void credential_basic__is_base64(void **state)
+UNIT(credential_basic__is_base64)
 {
     static const struct {
         const char *user, *password, *encoded;
@@ -120,9 +120,4 @@ static void credential_basic__is_base64(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(credential__is_a_line_of_the_head),
-          cmocka_unit_test(credential__knows_what_a_server_may_quote),
-          cmocka_unit_test(credential__takes_the_certificate),
-          cmocka_unit_test(credential__lives_as_long_as_it_is_held),
-          cmocka_unit_test(credential_equal__looks_at_all_of_it),
-          cmocka_unit_test(credential_basic__is_base64))
+UNIT_RUN(NULL, NULL)

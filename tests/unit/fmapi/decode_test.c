@@ -209,7 +209,7 @@ static void check_row(const struct call_row *row, bool session)
     assert_null(out.steps);
 }
 
-static void decode_call__knows_every_answer(void **state)
+UNIT(decode_call__knows_every_answer)
 {
     for (size_t i = 0; i < sizeof call_rows / sizeof call_rows[0]; i++)
         check_row(&call_rows[i], false);
@@ -220,7 +220,7 @@ static void decode_call__knows_every_answer(void **state)
 }
 
 /* libfabric crashes without one, and takes six groups of one or two digits. */
-static void decode_call__reads_the_root_of_a_tree(void **state)
+UNIT(decode_call__reads_the_root_of_a_tree)
 {
     static const struct {
         const char *sent, *read;
@@ -316,7 +316,7 @@ static const struct {
     {"{\"message\":\"m\",\"statusCode\":404,\"documentKind\":\"x:ServiceErrorResponse\"}", "m"},
 };
 
-static void decode__takes_no_gateways_yes_for_removed(void **state)
+UNIT(decode__takes_no_gateways_yes_for_removed)
 {
     static const enum fmcall_kind removals[] = {FMCALL_RELEASE, FMCALL_END_STEP, FMCALL_END_TREE,
                                                 FMCALL_LEAVE};
@@ -337,7 +337,7 @@ static void decode__takes_no_gateways_yes_for_removed(void **state)
     }
 }
 
-static void decode__takes_no_gateways_404_for_gone(void **state)
+UNIT(decode__takes_no_gateways_404_for_gone)
 {
     for (size_t i = 0; i < sizeof gateways / sizeof gateways[0]; i++) {
         const char *body = gateways[i].body;
@@ -358,7 +358,7 @@ static void decode__takes_no_gateways_404_for_gone(void **state)
 
 /* Any cut of a good answer is not an answer; the bytes lie at the end of their block, so that the
  * sanitizer sees any step beyond them. */
-static void decode_call__takes_no_truncated_body(void **state)
+UNIT(decode_call__takes_no_truncated_body)
 {
     static const char whole[] = "{\"jobID\":\"c-1\",\"mcastLimit\":4,\"sessionToken\":\"tok-1\","
                                 "\"jobSteps\":{\"0\":[1,2]}}";
@@ -394,7 +394,7 @@ static void token_of_length(size_t length, enum fmcall_outcome expected)
     free(body);
 }
 
-static void decode_call__bounds_tokens(void **state)
+UNIT(decode_call__bounds_tokens)
 {
     token_of_length(1, FM_OK);
     token_of_length(TOKEN_MAX, FM_OK);
@@ -402,7 +402,7 @@ static void decode_call__bounds_tokens(void **state)
     token_of_length(1000000, FM_BUSY);
 }
 
-static void decode_call__bounds_words(void **state)
+UNIT(decode_call__bounds_words)
 {
     char body[3000];
     char m[1001];
@@ -438,7 +438,7 @@ static const struct quote_row quote_rows[] = {
      "HTTP 400"},
 };
 
-static void decode__passes_on_no_secret(void **state)
+UNIT(decode__passes_on_no_secret)
 {
     static const struct secrets carried = {.values = {"pw-1", "Y3hpOnB3LTE"}, .count = 2};
     static const enum fmcall_kind kinds[] = {FMCALL_RESERVE, FMCALL_CHECK, FMCALL_RELEASE};
@@ -466,7 +466,7 @@ static void decode__passes_on_no_secret(void **state)
 }
 
 /* Words of a gateway's 404: bounded, one line, and none where secrets cannot be looked for. */
-static void decode__bounds_a_gateways_words(void **state)
+UNIT(decode__bounds_a_gateways_words)
 {
     static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
     static char body[SECRETS_TEXT_MAX + 1];
@@ -489,7 +489,7 @@ static void decode__bounds_a_gateways_words(void **state)
 }
 
 /* Wherever the words are cut, no beginning of a secret is left. */
-static void decode__cuts_no_secret(void **state)
+UNIT(decode__cuts_no_secret)
 {
     static const struct secrets carried = {.values = {"QQQQQQQQ"}, .count = 1};
     for (int before = 0; before < 400; before++) {
@@ -502,7 +502,7 @@ static void decode__cuts_no_secret(void **state)
     }
 }
 
-static void decode_call__survives_deep_nesting(void **state)
+UNIT(decode_call__survives_deep_nesting)
 {
     size_t depth = 500000;
     char *body = malloc(5 + depth);
@@ -567,7 +567,7 @@ static const struct page_row page_rows[] = {
     {"{\"documentLinks\":[],\"nextPageLink\":7}", NULL, 0, NULL},
 };
 
-static void decode_page__knows_every_shape(void **state)
+UNIT(decode_page__knows_every_shape)
 {
     for (size_t i = 0; i < sizeof page_rows / sizeof page_rows[0]; i++) {
         const struct page_row *row = &page_rows[i];
@@ -597,7 +597,7 @@ static void decode_page__knows_every_shape(void **state)
     }
 }
 
-static void decode_page__carries_other_answers(void **state)
+UNIT(decode_page__carries_other_answers)
 {
     static const struct {
         int status;
@@ -619,15 +619,4 @@ static void decode_page__carries_other_answers(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(decode_call__knows_every_answer),
-          cmocka_unit_test(decode_call__reads_the_root_of_a_tree),
-          cmocka_unit_test(decode__takes_no_gateways_404_for_gone),
-          cmocka_unit_test(decode__takes_no_gateways_yes_for_removed),
-          cmocka_unit_test(decode_call__takes_no_truncated_body),
-          cmocka_unit_test(decode_call__bounds_tokens), cmocka_unit_test(decode_call__bounds_words),
-          cmocka_unit_test(decode__passes_on_no_secret),
-          cmocka_unit_test(decode__bounds_a_gateways_words),
-          cmocka_unit_test(decode__cuts_no_secret),
-          cmocka_unit_test(decode_call__survives_deep_nesting),
-          cmocka_unit_test(decode_page__knows_every_shape),
-          cmocka_unit_test(decode_page__carries_other_answers))
+UNIT_RUN(NULL, NULL)

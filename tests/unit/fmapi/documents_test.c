@@ -11,7 +11,7 @@ static int page_of(enum documents_kind kind, const char *body, struct documents_
     return documents_page(page, kind, body, strlen(body), out, err);
 }
 
-static void page__has_documents_or_bare_links(void **state)
+UNIT(page__has_documents_or_bare_links)
 {
     static const char body[] =
         "{\"documentLinks\":[\"/fabric/switches/g1s2\",\"/fabric/switches/x3\"],"
@@ -38,7 +38,7 @@ static void page__has_documents_or_bare_links(void **state)
     documents_release(&out);
 }
 
-static void single__fits_the_fabric(void **state)
+UNIT(single__fits_the_fabric)
 {
     static const char port[] = "{\"groupNumber\":1,\"switchNumber\":0,\"portNumber\":2,\"DFA\":"
                                "8396800,\"portType\":\"EDGE\",\"status\":\"up\"}";
@@ -66,7 +66,7 @@ static void single__fits_the_fabric(void **state)
     documents_release(&out);
 }
 
-static void nonsense__is_refused_with_a_sentence(void **state)
+UNIT(nonsense__is_refused_with_a_sentence)
 {
     static const struct {
         enum documents_kind kind;
@@ -113,7 +113,7 @@ static void nonsense__is_refused_with_a_sentence(void **state)
     documents_release(&out);
 }
 
-static void stamp__that_was_not_told_says_nothing(void **state)
+UNIT(stamp__that_was_not_told_says_nothing)
 {
     const struct documents_stamp none = {-1, -1, 4}, zero = {0, 0, 4}, told = {3, 0, 4},
                                  later = {3, 8, 4};
@@ -124,7 +124,4 @@ static void stamp__that_was_not_told_says_nothing(void **state)
     assert_false(documents_same(&told, &later));
 }
 
-UNIT_MAIN(cmocka_unit_test(page__has_documents_or_bare_links),
-          cmocka_unit_test(single__fits_the_fabric),
-          cmocka_unit_test(nonsense__is_refused_with_a_sentence),
-          cmocka_unit_test(stamp__that_was_not_told_says_nothing))
+UNIT_RUN(NULL, NULL)

@@ -115,7 +115,7 @@ static void create(const char *ca, bool ca_directory)
 }
 
 /* F13: who named an authority trusts that one, not the system's besides it. */
-static void exchange__trusts_the_named_authority_alone(void **state)
+UNIT(exchange__trusts_the_named_authority_alone)
 {
     create("/ca.pem", false);
     assert_string_equal(file.path, "/ca.pem");
@@ -128,7 +128,7 @@ static void exchange__trusts_the_named_authority_alone(void **state)
     assert_string_equal(file.path, "");
 }
 
-static void exchange__trusts_the_systems_when_none_is_named(void **state)
+UNIT(exchange__trusts_the_systems_when_none_is_named)
 {
     create(NULL, false);
     assert_int_equal(file.times, 0);
@@ -136,7 +136,7 @@ static void exchange__trusts_the_systems_when_none_is_named(void **state)
 }
 
 /* G11: those that were read are not read again, by the loop. */
-static void exchange__trusts_what_was_read(void **state)
+UNIT(exchange__trusts_what_was_read)
 {
     X509_STORE *store = X509_STORE_new();
     create_trusting(store, "/ca.pem", false);
@@ -148,7 +148,7 @@ static void exchange__trusts_what_was_read(void **state)
 }
 
 /* A file that was changed counts soon, not after a day. */
-static void exchange__reads_authorities_again(void **state)
+UNIT(exchange__reads_authorities_again)
 {
     ca_kept_s = -1;
     create("/ca.pem", false);
@@ -156,7 +156,7 @@ static void exchange__reads_authorities_again(void **state)
 }
 
 /* F13: what libcurl is given stays ours, to be wiped. */
-static void exchange__gives_secrets_that_can_be_wiped(void **state)
+UNIT(exchange__gives_secrets_that_can_be_wiped)
 {
     struct clientcert own = {.cert = secret_copy(secret_of("CERT")),
                              .key = secret_copy(secret_of("PRIVATE KEY"))};
@@ -215,7 +215,7 @@ static bool refuse_to_send(void *arg)
 }
 
 /* I10: it is asked when all but the request has happened, and then nothing is written. */
-static void exchange__that_may_not_be_sent_sends_nothing(void **state)
+UNIT(exchange__that_may_not_be_sent_sends_nothing)
 {
     struct asked asked = {0};
     const struct transport_options options = {.parallel = 1,
@@ -276,7 +276,7 @@ static struct exchange *begin(bool verify, bool repeatable, size_t answer_max, i
 }
 
 /* F13: to the fabric manager that was named, by HTTP over TLS 1.2 at least, and nowhere else. */
-static void exchange__goes_where_it_is_sent(void **state)
+UNIT(exchange__goes_where_it_is_sent)
 {
     for (int verify = 0; verify < 2; verify++) {
         struct exchange *exchange = begin(verify, false, 1, 1000);
@@ -297,7 +297,7 @@ static void exchange__goes_where_it_is_sent(void **state)
 }
 
 /* F21: never for ever. */
-static void exchange__has_an_end(void **state)
+UNIT(exchange__has_an_end)
 {
     static const struct {
         int64_t asked;
@@ -329,7 +329,7 @@ static int is_sent(struct exchange *exchange)
 }
 
 /* Up to the byte that is allowed, however it is cut in pieces. */
-static void answer__of_any_length(void **state)
+UNIT(answer__of_any_length)
 {
     enum { MAX = 20000 };
     static char text[MAX + 1];
@@ -362,7 +362,7 @@ static void answer__of_any_length(void **state)
 
 /* F21: what may have left is distinguished from what never did; what must not be repeated is not
  * sent again on a new connection. */
-static void answer__tells_what_may_have_left(void **state)
+UNIT(answer__tells_what_may_have_left)
 {
     static const struct {
         CURLcode code;
@@ -400,20 +400,11 @@ static void answer__tells_what_may_have_left(void **state)
 }
 
 /* Without a Date nothing is known of the other side's clock. */
-static void skew__is_unknown_without_a_date(void **state)
+UNIT(skew__is_unknown_without_a_date)
 {
     struct exchange *exchange = begin(true, false, 10, 1000);
     assert_true(exchange_skew_ms(exchange) == INT64_MIN);
     exchange_destroy(exchange);
 }
 
-UNIT_MAIN(cmocka_unit_test(exchange__that_may_not_be_sent_sends_nothing),
-          cmocka_unit_test(exchange__trusts_the_named_authority_alone),
-          cmocka_unit_test(exchange__trusts_the_systems_when_none_is_named),
-          cmocka_unit_test(exchange__trusts_what_was_read),
-          cmocka_unit_test(exchange__reads_authorities_again),
-          cmocka_unit_test(exchange__gives_secrets_that_can_be_wiped),
-          cmocka_unit_test(exchange__goes_where_it_is_sent), cmocka_unit_test(exchange__has_an_end),
-          cmocka_unit_test(answer__of_any_length),
-          cmocka_unit_test(answer__tells_what_may_have_left),
-          cmocka_unit_test(skew__is_unknown_without_a_date))
+UNIT_RUN(NULL, NULL)

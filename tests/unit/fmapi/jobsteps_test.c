@@ -22,7 +22,7 @@ static char *line_of(const struct fmcall_steps *steps)
     return line;
 }
 
-static void jobsteps__are_read_strictly(void **state)
+UNIT(jobsteps__are_read_strictly)
 {
     static const struct {
         const char *json, *line;
@@ -62,7 +62,7 @@ static void jobsteps__are_read_strictly(void **state)
     }
 }
 
-static void jobsteps__need_an_object(void **state)
+UNIT(jobsteps__need_an_object)
 {
     static const char *const others[] = {"[]", "[{\"0\":[1]}]", "\"0\"", "0", "true"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -78,7 +78,7 @@ static void jobsteps__need_an_object(void **state)
 }
 
 /* Every tree there can be, each in a step of its own with the longest name, and as many again. */
-static void jobsteps__are_bounded(void **state)
+UNIT(jobsteps__are_bounded)
 {
     enum { LISTED = FMCALL_TREES + 100 };
     json_t *value = json_object();
@@ -100,7 +100,7 @@ static void jobsteps__are_bounded(void **state)
     json_decref(value);
 }
 
-static void jobsteps__name_no_longer_step(void **state)
+UNIT(jobsteps__name_no_longer_step)
 {
     char name[STEP_ID_MAX + 2];
     memset(name, 'f', sizeof name - 1);
@@ -113,5 +113,4 @@ static void jobsteps__name_no_longer_step(void **state)
     json_decref(value);
 }
 
-UNIT_MAIN(cmocka_unit_test(jobsteps__are_read_strictly), cmocka_unit_test(jobsteps__need_an_object),
-          cmocka_unit_test(jobsteps__are_bounded), cmocka_unit_test(jobsteps__name_no_longer_step))
+UNIT_RUN(NULL, NULL)

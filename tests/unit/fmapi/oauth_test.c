@@ -25,7 +25,7 @@ static void form_is(const char *id, const char *secret, const char *expected)
 }
 
 /* RFC 6749, 4.4.2 and appendix B. */
-static void oauth_request__encodes_what_it_is_given(void **state)
+UNIT(oauth_request__encodes_what_it_is_given)
 {
     form_is("wlm", "plain-1._~",
             "grant_type=client_credentials&client_id=wlm&client_secret=plain-1._~&scope=openid");
@@ -46,7 +46,7 @@ static void grants(const char *body, const char *token, int64_t lifetime_ms)
     secret_wipe(&grant.token);
 }
 
-static void oauth_decode__takes_a_grant(void **state)
+UNIT(oauth_decode__takes_a_grant)
 {
     grants("{\"access_token\":\"a.b-c~d+/=\",\"expires_in\":300,\"token_type\":\"Bearer\"}",
            "a.b-c~d+/=", 300000);
@@ -56,7 +56,7 @@ static void oauth_decode__takes_a_grant(void **state)
            LIFETIME_UNKNOWN);
 }
 
-static void oauth_decode__takes_lifetimes_generously(void **state)
+UNIT(oauth_decode__takes_lifetimes_generously)
 {
     static const struct {
         const char *text;
@@ -108,7 +108,7 @@ static void refuses(int status, const char *body, int code, const char *words)
     assert_true(secret_none(grant.token));
 }
 
-static void oauth_decode__refuses_what_is_no_grant(void **state)
+UNIT(oauth_decode__refuses_what_is_no_grant)
 {
     refuses(200, "{}", ERROR_IO, "HTTP 200: the answer has no access_token");
     static const char *const unusable[] = {
@@ -128,7 +128,7 @@ static void oauth_decode__refuses_what_is_no_grant(void **state)
                 "/etc/wlm-client-auth");
 }
 
-static void oauth_decode__bounds_tokens(void **state)
+UNIT(oauth_decode__bounds_tokens)
 {
     static char body[OAUTH_TOKEN_MAX + 64], token[OAUTH_TOKEN_MAX + 2];
     memset(token, 'x', OAUTH_TOKEN_MAX);
@@ -140,7 +140,7 @@ static void oauth_decode__bounds_tokens(void **state)
 }
 
 /* RFC 6749, 5.2. */
-static void oauth_decode__says_why_it_was_refused(void **state)
+UNIT(oauth_decode__says_why_it_was_refused)
 {
     refuses(401,
             "{\"error\":\"invalid_client\",\"error_description\":\"Invalid client credentials\"}",
@@ -164,7 +164,7 @@ static void oauth_decode__says_why_it_was_refused(void **state)
             "/etc/wlm-client-auth");
 }
 
-static void oauth_decode__passes_on_no_secret(void **state)
+UNIT(oauth_decode__passes_on_no_secret)
 {
     refuses(400, "{\"error\":\"s3cret&\",\"error_description\":\"s3cret& or s3cret%26\"}",
             ERROR_REFUSED, "HTTP 400: ***: *** or ***");
@@ -182,21 +182,21 @@ static void oauth_decode__passes_on_no_secret(void **state)
 
 static const int64_t second = 1000, minute = 60000, hour = 3600000, day = 24 * INT64_C(3600000);
 
-static void lifetime_of_seconds__is_in_milliseconds(void **state)
+UNIT(lifetime_of_seconds__is_in_milliseconds)
 {
     assert_int_equal(lifetime_of_seconds(5), 5 * second);
     assert_int_equal(lifetime_of_seconds(299.5), 299500);
     assert_int_equal(lifetime_of_seconds(31536000), 365 * day);
 }
 
-static void lifetime_of_seconds__is_unknown_unless_positive(void **state)
+UNIT(lifetime_of_seconds__is_unknown_unless_positive)
 {
     static const double odd[] = {0, -0.0, -1, -3600, -1e300, -INFINITY, NAN};
     for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++)
         assert_int_equal(lifetime_of_seconds(odd[i]), LIFETIME_UNKNOWN);
 }
 
-static void lifetime_of_seconds__has_bounds(void **state)
+UNIT(lifetime_of_seconds__has_bounds)
 {
     static const double huge[] = {9.3e15, 9.3e18, 1e300, INFINITY};
     for (size_t i = 0; i < sizeof huge / sizeof huge[0]; i++)
@@ -208,7 +208,7 @@ static void lifetime_of_seconds__has_bounds(void **state)
 }
 
 /* F13: 5 s to a year. */
-static void lifetime_renew_ms__is_well_before_the_end(void **state)
+UNIT(lifetime_renew_ms__is_well_before_the_end)
 {
     assert_int_equal(lifetime_renew_ms(LIFETIME_MIN_MS), 750);
     assert_int_equal(lifetime_renew_ms(5 * second), 3750);
@@ -221,7 +221,7 @@ static void lifetime_renew_ms__is_well_before_the_end(void **state)
 }
 
 /* From the first failure on until the end there is more than one try, and not too many. */
-static void lifetime_retry_ms__fits_what_is_left(void **state)
+UNIT(lifetime_retry_ms__fits_what_is_left)
 {
     static const int64_t lives[] = {5000, 300000, 3600000, INT64_C(31536000000)};
     for (size_t i = 0; i < sizeof lives / sizeof lives[0]; i++) {
@@ -237,15 +237,4 @@ static void lifetime_retry_ms__fits_what_is_left(void **state)
     assert_int_equal(lifetime_retry_ms(-5), -1);
 }
 
-UNIT_MAIN(cmocka_unit_test(oauth_request__encodes_what_it_is_given),
-          cmocka_unit_test(oauth_decode__takes_a_grant),
-          cmocka_unit_test(oauth_decode__takes_lifetimes_generously),
-          cmocka_unit_test(oauth_decode__refuses_what_is_no_grant),
-          cmocka_unit_test(oauth_decode__bounds_tokens),
-          cmocka_unit_test(oauth_decode__says_why_it_was_refused),
-          cmocka_unit_test(oauth_decode__passes_on_no_secret),
-          cmocka_unit_test(lifetime_of_seconds__is_in_milliseconds),
-          cmocka_unit_test(lifetime_of_seconds__is_unknown_unless_positive),
-          cmocka_unit_test(lifetime_of_seconds__has_bounds),
-          cmocka_unit_test(lifetime_renew_ms__is_well_before_the_end),
-          cmocka_unit_test(lifetime_retry_ms__fits_what_is_left))
+UNIT_RUN(NULL, NULL)

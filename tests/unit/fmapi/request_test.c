@@ -6,7 +6,7 @@
 #include "fmapi/wire/request.h"
 #include "tests/unit/unit.h"
 
-static void request_call__speaks_as_the_table_says(void **state)
+UNIT(request_call__speaks_as_the_table_says)
 {
     struct request request;
 
@@ -33,7 +33,7 @@ static void request_call__speaks_as_the_table_says(void **state)
 }
 
 /* Whatever a name holds, it stays one path segment and one JSON string. */
-static void request_call__escapes_names(void **state)
+UNIT(request_call__escapes_names)
 {
     struct request request;
 
@@ -50,7 +50,7 @@ static void request_call__escapes_names(void **state)
 }
 
 /* F19. Slurm's PATCH as it was recorded, blanks aside. */
-static void request_step__speaks_as_the_table_says(void **state)
+UNIT(request_step__speaks_as_the_table_says)
 {
     struct request request;
 
@@ -80,7 +80,7 @@ static void request_step__speaks_as_the_table_says(void **state)
 }
 
 /* A step is one key of one object, whatever it holds: never two steps, never the whole job. */
-static void request_step__names_one_step_only(void **state)
+UNIT(request_step__names_one_step_only)
 {
     static const char *const steps[] = {
         "/fA/fB", "0", "0\":null,\"1", "\\", "\\\"", "a\nb", "%22", "{}", "../x", "",
@@ -101,7 +101,7 @@ static void request_step__names_one_step_only(void **state)
     }
 }
 
-static void request_page__starts_at_the_list(void **state)
+UNIT(request_page__starts_at_the_list)
 {
     struct request request;
 
@@ -116,8 +116,4 @@ static void request_page__starts_at_the_list(void **state)
     request_release(&request);
 }
 
-UNIT_MAIN(cmocka_unit_test(request_call__speaks_as_the_table_says),
-          cmocka_unit_test(request_call__escapes_names),
-          cmocka_unit_test(request_step__speaks_as_the_table_says),
-          cmocka_unit_test(request_step__names_one_step_only),
-          cmocka_unit_test(request_page__starts_at_the_list))
+UNIT_RUN(NULL, NULL)

@@ -12,7 +12,7 @@ static void blanks(const struct secrets *secrets, const char *text, const char *
     assert_string_equal(out, expected);
 }
 
-static void secrets_blank__keeps_other_text(void **state)
+UNIT(secrets_blank__keeps_other_text)
 {
     blanks(&ours, "", "");
     blanks(&ours, "02: no addresses left", "02: no addresses left");
@@ -22,7 +22,7 @@ static void secrets_blank__keeps_other_text(void **state)
     blanks(&(struct secrets){0}, "fm-passw0rd", "fm-passw0rd");
 }
 
-static void secrets_blank__hides_what_it_is_given(void **state)
+UNIT(secrets_blank__hides_what_it_is_given)
 {
     blanks(&ours, "cxi:fm-passw0rd@fmn", "cxi:***@fmn");
     blanks(&ours, "fm-passw0rdfm-passw0rd", "***");
@@ -35,7 +35,7 @@ static void secrets_blank__hides_what_it_is_given(void **state)
     blanks(&inside, "-abcdef-", "-***-");
 }
 
-static void secrets_blank__hides_what_a_scheme_announces(void **state)
+UNIT(secrets_blank__hides_what_a_scheme_announces)
 {
     blanks(&ours, "Authorization: Basic abc= refused", "Authorization: Basic *** refused");
     blanks(&ours, "aUTHORIZATION: bEARER\t x.y-z~\r\nHost: f",
@@ -46,7 +46,7 @@ static void secrets_blank__hides_what_a_scheme_announces(void **state)
     blanks(&ours, "Basic ", "Basic ");
 }
 
-static void secrets_blank__hides_quoted_session_tokens(void **state)
+UNIT(secrets_blank__hides_quoted_session_tokens)
 {
     blanks(&ours, "{\"sessionToken\":\"tok,1\"}", "{\"sessionToken\":\"***\"}");
     blanks(&ours, "{\\\"sessionToken\\\": \\\"tok-1\\\"}", "{\\\"sessionToken\\\": \\\"***\\\"}");
@@ -57,7 +57,7 @@ static void secrets_blank__hides_quoted_session_tokens(void **state)
     blanks(&ours, "bad client_secret=abc", "bad client_secret=***");
 }
 
-static void secrets_blank__blanks_before_it_cuts(void **state)
+UNIT(secrets_blank__blanks_before_it_cuts)
 {
     char out[16];
     assert_true(secrets_blank(&ours, "1234567890 fm-passw0rd", out, sizeof out));
@@ -66,7 +66,7 @@ static void secrets_blank__blanks_before_it_cuts(void **state)
     assert_string_equal(out, "123456789012 ");
 }
 
-static void secrets_blank__passes_on_no_long_text(void **state)
+UNIT(secrets_blank__passes_on_no_long_text)
 {
     static char text[SECRETS_TEXT_MAX + 2];
     static char out[SECRETS_TEXT_MAX + 1];
@@ -79,7 +79,7 @@ static void secrets_blank__passes_on_no_long_text(void **state)
     assert_string_equal(out, "");
 }
 
-static void secrets_add__bounds_them(void **state)
+UNIT(secrets_add__bounds_them)
 {
     struct secrets secrets = {0};
     static const char *const values[SECRETS_MAX] = {"a", "b", "c", "d"};
@@ -101,14 +101,14 @@ static void clean_to(const char *text, size_t length, const char *expected)
 
 #define CLEAN(text, expected) clean_to(text, sizeof text - 1, expected)
 
-static void printable_copy__keeps_text(void **state)
+UNIT(printable_copy__keeps_text)
 {
     CLEAN("", "");
     CLEAN("02: no addresses left", "02: no addresses left");
     CLEAN("köln \xe2\x82\xac \xf0\x9f\x90\x8c", "köln \xe2\x82\xac \xf0\x9f\x90\x8c");
 }
 
-static void printable_copy__makes_controls_harmless(void **state)
+UNIT(printable_copy__makes_controls_harmless)
 {
     CLEAN("a\nb\r\tc\x1b[31m\x7f", "a?b??c?[31m?");
     CLEAN("a\0b", "a?b");
@@ -121,7 +121,7 @@ static void printable_copy__makes_controls_harmless(void **state)
     CLEAN("\xef\xbb\xbf{", "?{");   /* byte order mark */
 }
 
-static void printable_copy__makes_invalid_utf8_harmless(void **state)
+UNIT(printable_copy__makes_invalid_utf8_harmless)
 {
     CLEAN("\xff\xfe", "??");
     CLEAN("\x80", "?");
@@ -134,7 +134,7 @@ static void printable_copy__makes_invalid_utf8_harmless(void **state)
     CLEAN("\xe2\x82z", "??z");
 }
 
-static void printable_copy__cuts_at_a_characters_end(void **state)
+UNIT(printable_copy__cuts_at_a_characters_end)
 {
     char out[10];
     printable_copy(out, sizeof out, "123456789", 9);
@@ -149,13 +149,4 @@ static void printable_copy__cuts_at_a_characters_end(void **state)
     assert_string_equal(least, "...");
 }
 
-UNIT_MAIN(cmocka_unit_test(secrets_blank__keeps_other_text),
-          cmocka_unit_test(secrets_blank__hides_what_it_is_given),
-          cmocka_unit_test(secrets_blank__hides_what_a_scheme_announces),
-          cmocka_unit_test(secrets_blank__hides_quoted_session_tokens),
-          cmocka_unit_test(secrets_blank__blanks_before_it_cuts),
-          cmocka_unit_test(secrets_blank__passes_on_no_long_text),
-          cmocka_unit_test(secrets_add__bounds_them), cmocka_unit_test(printable_copy__keeps_text),
-          cmocka_unit_test(printable_copy__makes_controls_harmless),
-          cmocka_unit_test(printable_copy__makes_invalid_utf8_harmless),
-          cmocka_unit_test(printable_copy__cuts_at_a_characters_end))
+UNIT_RUN(NULL, NULL)

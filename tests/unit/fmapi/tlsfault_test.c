@@ -14,7 +14,7 @@ static void advises(struct tlsfault fault, const char *part)
     assert_words(advice, part);
 }
 
-static void tlsfault__tells_the_next_step(void **state)
+UNIT(tlsfault__tells_the_next_step)
 {
     static const struct {
         long verdict;
@@ -42,7 +42,7 @@ static void tlsfault__tells_the_next_step(void **state)
 }
 
 /* TLS 1.2 tells in the handshake, 1.3 afterwards. */
-static void tlsfault__knows_alerts_about_our_certificate(void **state)
+UNIT(tlsfault__knows_alerts_about_our_certificate)
 {
     static const CURLcode codes[] = {CURLE_SSL_CONNECT_ERROR, CURLE_RECV_ERROR, CURLE_SEND_ERROR};
     static const char *const words[] = {
@@ -62,7 +62,7 @@ static void tlsfault__knows_alerts_about_our_certificate(void **state)
     }
 }
 
-static void tlsfault__leaves_other_faults_alone(void **state)
+UNIT(tlsfault__leaves_other_faults_alone)
 {
     static const CURLcode codes[] = {CURLE_COULDNT_CONNECT,    CURLE_COULDNT_RESOLVE_HOST,
                                      CURLE_OPERATION_TIMEDOUT, CURLE_GOT_NOTHING,
@@ -73,6 +73,4 @@ static void tlsfault__leaves_other_faults_alone(void **state)
             &(struct tlsfault){.code = codes[i], .words = "Connection reset by peer: alert"}));
 }
 
-UNIT_MAIN(cmocka_unit_test(tlsfault__tells_the_next_step),
-          cmocka_unit_test(tlsfault__knows_alerts_about_our_certificate),
-          cmocka_unit_test(tlsfault__leaves_other_faults_alone))
+UNIT_RUN(NULL, NULL)

@@ -3,7 +3,7 @@
 #include "broker/http/request/head.h"
 #include "tests/unit/unit.h"
 
-static void weight__follows_the_header(void **state)
+UNIT(weight__follows_the_header)
 {
     static const struct {
         const char *accept;
@@ -33,4 +33,4 @@ static void weight__follows_the_header(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(weight__follows_the_header))
+UNIT_RUN(NULL, NULL)

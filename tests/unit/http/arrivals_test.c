@@ -54,7 +54,7 @@ static unsigned take(void)
     return ntohl(from.sin_addr.s_addr) & 0xffffff;
 }
 
-static void addresses__take_turns(void **state)
+UNIT_WITH(addresses__take_turns, open_all, close_all)
 {
     for (int i = 0; i < 100; i++)
         assert_true(add(1));
@@ -69,7 +69,7 @@ static void addresses__take_turns(void **state)
 
 /* Where there is no room, it is made by an address that has much more than others; where all have
  * the same, who comes waits in the kernel's queue. */
-static void room__is_made_by_who_has_most(void **state)
+UNIT_WITH(room__is_made_by_who_has_most, open_all, close_all)
 {
     for (unsigned i = 0; i < MAX - ARRIVALS_SHARE - 1; i++)
         assert_true(add(100 + i));
@@ -93,7 +93,7 @@ static void room__is_made_by_who_has_most(void **state)
 /* Hosts that have all places, as many each, give them up to others, which take turns with them
  * (B8).
  */
-static void places__are_not_for_hosts_with_many(void **state)
+UNIT_WITH(places__are_not_for_hosts_with_many, open_all, close_all)
 {
     enum { HOSTS = 16, NEWCOMER = 4711 };
     for (unsigned i = 0; i < MAX; i++)
@@ -109,7 +109,7 @@ static void places__are_not_for_hosts_with_many(void **state)
     assert_int_equal(take(), NEWCOMER);
 }
 
-static void none__is_taken_without_descriptors(void **state)
+UNIT_WITH(none__is_taken_without_descriptors, open_all, close_all)
 {
     arrivals_init(&arrivals, 0, 1);
     assert_false(arrivals_may_add(&arrivals));
@@ -117,7 +117,7 @@ static void none__is_taken_without_descriptors(void **state)
 }
 
 /* A host has a whole network of IPv6: it is one address. */
-static void network__of_ipv6_is_one_address(void **state)
+UNIT_WITH(network__of_ipv6_is_one_address, open_all, close_all)
 {
     for (unsigned i = 0; i < 50; i++) {
         struct sockaddr_storage address = {0};
@@ -130,8 +130,4 @@ static void network__of_ipv6_is_one_address(void **state)
     assert_ptr_equal(TAILQ_NEXT(TAILQ_FIRST(&arrivals.turns), turn), NULL);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(addresses__take_turns, open_all, close_all),
-          cmocka_unit_test_setup_teardown(room__is_made_by_who_has_most, open_all, close_all),
-          cmocka_unit_test_setup_teardown(places__are_not_for_hosts_with_many, open_all, close_all),
-          cmocka_unit_test_setup_teardown(none__is_taken_without_descriptors, open_all, close_all),
-          cmocka_unit_test_setup_teardown(network__of_ipv6_is_one_address, open_all, close_all))
+UNIT_RUN(NULL, NULL)

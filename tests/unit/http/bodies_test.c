@@ -109,7 +109,9 @@ static void assert_refused(int (*parse)(const char *), const struct refusal *cas
 
 /* ---- JSON ---- */
 
-static void bad_json__is_told_with_line_and_column(void **state)
+#define TEST(name) UNIT_WITH(name, NULL, clear_last)
+
+TEST(bad_json__is_told_with_line_and_column)
 {
     static const struct {
         int (*parse)(const char *);
@@ -143,7 +145,7 @@ static void bad_json__is_told_with_line_and_column(void **state)
     }
 }
 
-static void bytes__of_every_kind_are_survived(void **state)
+TEST(bytes__of_every_kind_are_survived)
 {
     static const char good[] =
         "{\"uid\":1,\"nodes\":\"a[1-2]\",\"traffic_classes\":[\"bulk_data\"]}";
@@ -161,7 +163,7 @@ static void bytes__of_every_kind_are_survived(void **state)
 
 /* ---- a reserve ---- */
 
-static void reserve__is_read_whole(void **state)
+TEST(reserve__is_read_whole)
 {
     assert_int_equal(
         reserve("{\"uid\":5588,\"nodes\":\"elcap[1-128]\",\"node_count\":128,"
@@ -181,7 +183,7 @@ static void reserve__is_read_whole(void **state)
     assert_int_equal(last.reserve.traffic_classes, TC_BULK_DATA | TC_DEDICATED_ACCESS);
 }
 
-static void reserve__says_what_was_not_told(void **state)
+TEST(reserve__says_what_was_not_told)
 {
     assert_int_equal(reserve(" {\"uid\":0,\"node_count\":1}\n"), 0);
     assert_int_equal(last.reserve.uid, 0);
@@ -201,7 +203,7 @@ static void reserve__says_what_was_not_told(void **state)
 
 #define MORE(members) "{\"uid\":1,\"node_count\":2," members "}"
 
-static void reserve__with_a_bad_value_is_refused(void **state)
+TEST(reserve__with_a_bad_value_is_refused)
 {
     static const struct refusal cases[] = {
         {"{}", "missing-field", "uid"},
@@ -248,7 +250,7 @@ static void reserve__with_a_bad_value_is_refused(void **state)
     ASSERT_REFUSED(reserve, cases);
 }
 
-static void nodes__have_a_longest_text(void **state)
+TEST(nodes__have_a_longest_text)
 {
     enum { LONG = 70000 };
     static char text[LONG + 64];
@@ -261,7 +263,7 @@ static void nodes__have_a_longest_text(void **state)
 
 /* ---- a node's report (F3) ---- */
 
-static void report__is_read_whole(void **state)
+TEST(report__is_read_whole)
 {
     assert_int_equal(node("{\"state\":\"created\",\"number\":4711,\"order\":2,\"services\":["
                           "{\"device\":\"cxi0\",\"id\":12},{\"id\":7,\"device\":\"cxi1\"}],"
@@ -276,7 +278,7 @@ static void report__is_read_whole(void **state)
     assert_int_equal(last.node.vnis[2], 65535);
 }
 
-static void report__needs_state_and_number_only(void **state)
+TEST(report__needs_state_and_number_only)
 {
     assert_int_equal(node("{\"state\":\"destroyed\",\"number\":9223372036854775807}"), 0);
     assert_int_equal(last.node.state, NODE_DESTROYED);
@@ -292,7 +294,7 @@ static void report__needs_state_and_number_only(void **state)
 }
 
 /* Two services of one NIC are two, also when one's text begins as the other's does. */
-static void services__may_share_a_nic(void **state)
+TEST(services__may_share_a_nic)
 {
     assert_int_equal(node("{\"state\":\"lingering\",\"number\":1,\"services\":["
                           "{\"device\":\"cxi0\",\"id\":12},{\"device\":\"cxi0\",\"id\":1},"
@@ -316,7 +318,7 @@ static int node_with(int count, int bytes)
 }
 
 /* What no record could hold is refused, not cut. */
-static void services__have_a_bound(void **state)
+TEST(services__have_a_bound)
 {
     assert_int_equal(node_with(16, 5), 0);
     assert_int_equal(node_with(17, 5), -1);
@@ -330,7 +332,7 @@ static void services__have_a_bound(void **state)
 #define SERVICES(list) REPORT("\"services\":" list)
 #define VNIS(list) REPORT("\"vnis\":" list)
 
-static void report__with_a_bad_value_is_refused(void **state)
+TEST(report__with_a_bad_value_is_refused)
 {
     static const struct refusal cases[] = {
         {"{}", "missing-field", "state"},
@@ -389,7 +391,7 @@ static int nodes(const char *text)
                : nodes_body_parse(last.json, &last.nodes, &last.problem);
 }
 
-static void nodes_report__is_read_whole(void **state)
+TEST(nodes_report__is_read_whole)
 {
     assert_int_equal(nodes("{\"nodes\":\"elcap[1-4000]\",\"number\":4711,\"state\":\"destroyed\"}"),
                      0);
@@ -400,7 +402,7 @@ static void nodes_report__is_read_whole(void **state)
     assert_int_equal(last.nodes.state, NODE_LINGERING);
 }
 
-static void nodes_report__with_a_bad_value_is_refused(void **state)
+TEST(nodes_report__with_a_bad_value_is_refused)
 {
     static const struct refusal cases[] = {
         {"{}", "missing-field", "nodes"},
@@ -425,7 +427,7 @@ static void nodes_report__with_a_bad_value_is_refused(void **state)
 
 /* ---- a launch document (S1) ---- */
 
-static void launch__says_which_start_and_how_long(void **state)
+TEST(launch__says_which_start_and_how_long)
 {
     assert_int_equal(launch("{}"), 0);
     assert_true(last.launch.wanted);
@@ -449,7 +451,7 @@ static void launch__says_which_start_and_how_long(void **state)
     assert_int_equal(last.launch.layout.cpus_per_task, 2);
 }
 
-static void reserve__wants_a_launch_document_with_nodes_only(void **state)
+TEST(reserve__wants_a_launch_document_with_nodes_only)
 {
     assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\"}"), 0);
     assert_false(last.launch.wanted);
@@ -458,7 +460,7 @@ static void reserve__wants_a_launch_document_with_nodes_only(void **state)
     assert_int_equal(last.launch.restart, 0);
 }
 
-static void wrong_launch__is_told(void **state)
+TEST(wrong_launch__is_told)
 {
     static const struct refusal alone[] = {
         {"{\"restart\":-1}", "invalid", "restart"},
@@ -485,7 +487,7 @@ static void wrong_launch__is_told(void **state)
     ASSERT_REFUSED(reserve, within);
 }
 
-static void mint__may_say_nothing(void **state)
+TEST(mint__may_say_nothing)
 {
     assert_int_equal(mint(" { } "), 0);
     assert_null(last.mint.steps);
@@ -493,7 +495,7 @@ static void mint__may_say_nothing(void **state)
     assert_int_equal(last.mint.expires, 0);
 }
 
-static void mint__says_steps_operations_and_time(void **state)
+TEST(mint__says_steps_operations_and_time)
 {
     assert_int_equal(mint("{\"steps\":\"/fA/fB\",\"operations\":[\"cleanup\",\"show\",\"show\"],"
                           "\"expires\":90}"),
@@ -505,7 +507,7 @@ static void mint__says_steps_operations_and_time(void **state)
     assert_int_equal(last.mint.expires, NOW + INT64_C(3650) * 86400);
 }
 
-static void mint__with_a_bad_value_is_refused(void **state)
+TEST(mint__with_a_bad_value_is_refused)
 {
     static const struct refusal cases[] = {
         {"{\"step\":\"/fA\"}", "unknown-field", "step"},
@@ -530,7 +532,7 @@ static void mint__with_a_bad_value_is_refused(void **state)
     ASSERT_REFUSED(mint, cases);
 }
 
-static void wait__is_as_the_call_has_it_when_not_given(void **state)
+TEST(wait__is_as_the_call_has_it_when_not_given)
 {
     struct target target;
     int64_t ms = 0;
@@ -549,7 +551,7 @@ static void wait__is_as_the_call_has_it_when_not_given(void **state)
 
 /* ---- a sync ---- */
 
-static void ids__are_read_in_order(void **state)
+TEST(ids__are_read_in_order)
 {
     assert_int_equal(
         read_sync(" {\t\"active\"\r\n: [ \"a\" ,\n\"B-9_@+:.\",\"\\u0063\",\"a\" ] }\n"), 0);
@@ -563,7 +565,7 @@ static void ids__are_read_in_order(void **state)
 
 #define ACTIVE(list) "{\"active\":" list "}"
 
-static void sync__with_a_bad_value_is_refused(void **state)
+TEST(sync__with_a_bad_value_is_refused)
 {
     static const struct refusal cases[] = {
         {"{}", "missing-field", "active"},
@@ -628,7 +630,7 @@ static void sync__with_a_bad_value_is_refused(void **state)
         assert_refused(read_sync, &(struct refusal){bad_json[i], "bad-json", ""}, 1);
 }
 
-static void ids__are_two_million_at_most(void **state)
+TEST(ids__are_two_million_at_most)
 {
     char *text = malloc((SYNC_IDS_MAX + 1) * 4 + 32), *at = text;
     assert_non_null(text);
@@ -646,18 +648,4 @@ static void ids__are_two_million_at_most(void **state)
     free(text);
 }
 
-#define TEST(name) cmocka_unit_test_teardown(name, clear_last)
-
-UNIT_MAIN(TEST(bad_json__is_told_with_line_and_column), TEST(bytes__of_every_kind_are_survived),
-          TEST(reserve__is_read_whole), TEST(reserve__says_what_was_not_told),
-          TEST(reserve__with_a_bad_value_is_refused), TEST(nodes__have_a_longest_text),
-          TEST(report__is_read_whole), TEST(report__needs_state_and_number_only),
-          TEST(services__may_share_a_nic), TEST(services__have_a_bound),
-          TEST(report__with_a_bad_value_is_refused), TEST(nodes_report__is_read_whole),
-          TEST(nodes_report__with_a_bad_value_is_refused),
-          TEST(launch__says_which_start_and_how_long),
-          TEST(reserve__wants_a_launch_document_with_nodes_only), TEST(wrong_launch__is_told),
-          TEST(mint__may_say_nothing), TEST(mint__says_steps_operations_and_time),
-          TEST(mint__with_a_bad_value_is_refused), TEST(wait__is_as_the_call_has_it_when_not_given),
-          TEST(ids__are_read_in_order), TEST(sync__with_a_bad_value_is_refused),
-          TEST(ids__are_two_million_at_most))
+UNIT_RUN(NULL, NULL)

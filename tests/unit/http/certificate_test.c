@@ -52,7 +52,7 @@ static int authority_close(void **state)
     return 0;
 }
 
-static void names__are_those_that_can_be_compared(void **state)
+UNIT_WITH(names__are_those_that_can_be_compared, authority_open, authority_close)
 {
     static const struct {
         struct testcert testcert;
@@ -161,7 +161,7 @@ static gnutls_datum_t der_of_names(unsigned names, unsigned subjects)
 }
 
 /* Anybody can show a key that takes minutes to calculate with: it is not calculated with. */
-static void shown__keys_beyond_reason_end_the_handshake(void **state)
+UNIT(shown__keys_beyond_reason_end_the_handshake)
 {
     static const struct {
         unsigned modulus_bits, exponent_bytes;
@@ -193,7 +193,7 @@ static void shown__keys_beyond_reason_end_the_handshake(void **state)
 }
 
 /* What is read of a certificate before it is known whose it is costs time for each of its parts. */
-static void shown__certificates_of_thousands_of_parts_are_not_read(void **state)
+UNIT(shown__certificates_of_thousands_of_parts_are_not_read)
 {
     static const struct {
         unsigned names, subjects;
@@ -246,7 +246,7 @@ static unsigned message_write(unsigned char *out, const gnutls_datum_t *der, uns
     return at;
 }
 
-static void message__is_judged_in_both_versions(void **state)
+UNIT(message__is_judged_in_both_versions)
 {
     static unsigned char bytes[1 << 17];
     gnutls_datum_t good = der_of_rsa(2048, 3), bad = der_of_rsa(16384, 3);
@@ -271,7 +271,7 @@ static void message__is_judged_in_both_versions(void **state)
     gnutls_free(bad.data);
 }
 
-static void certificate__proves_nothing_unless_all_is_well(void **state)
+UNIT_WITH(certificate__proves_nothing_unless_all_is_well, authority_open, authority_close)
 {
     static const struct testcert good = {.common = "a"},
                                  client = {.common = "a", .purpose = GNUTLS_KP_TLS_WWW_CLIENT},
@@ -322,18 +322,11 @@ static void certificate__proves_nothing_unless_all_is_well(void **state)
     authority_release(&pretender);
 }
 
-static void garbage__is_no_certificate(void **state)
+UNIT(garbage__is_no_certificate)
 {
     const gnutls_datum_t garbage = {.data = (unsigned char *)"AAAA", .size = 4};
     assert_null(unbearable(NULL, 0));
     assert_non_null(unbearable(&garbage, 1));
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(names__are_those_that_can_be_compared, authority_open,
-                                          authority_close),
-          cmocka_unit_test_setup_teardown(certificate__proves_nothing_unless_all_is_well,
-                                          authority_open, authority_close),
-          cmocka_unit_test(shown__keys_beyond_reason_end_the_handshake),
-          cmocka_unit_test(shown__certificates_of_thousands_of_parts_are_not_read),
-          cmocka_unit_test(message__is_judged_in_both_versions),
-          cmocka_unit_test(garbage__is_no_certificate))
+UNIT_RUN(NULL, NULL)

@@ -109,7 +109,7 @@ static void expect(struct broker_facts *p, const char *level, const char *check,
         expect(&p, check_level, check, words);                                                     \
     } while (0)
 
-static void diagnosis__of_who_is_well(void **state)
+UNIT(diagnosis__of_who_is_well)
 {
     static const char *const checks[] = {
         "link",      "login",   "clock",  "neighbours", "vnis",        "partitions",  "sizing",
@@ -120,7 +120,7 @@ static void diagnosis__of_who_is_well(void **state)
         expect(&p, OK, checks[i], "");
 }
 
-static void diagnosis__of_the_link(void **state)
+UNIT(diagnosis__of_the_link)
 {
     CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
          p.core.link = LINK_DOWN;
@@ -134,7 +134,7 @@ static void diagnosis__of_the_link(void **state)
 }
 
 /* F21: that jobs may start without addresses because the fabric manager is slow. */
-static void diagnosis__of_a_slow_fabric_manager(void **state)
+UNIT(diagnosis__of_a_slow_fabric_manager)
 {
     CASE(WARNING, "reserve-wait",
          "took up to 12 seconds to reserve; a job's start waits 20 seconds",
@@ -146,7 +146,7 @@ static void diagnosis__of_a_slow_fabric_manager(void **state)
 }
 
 /* B9: whether its Slurm asks, and with which login. */
-static void diagnosis__of_slurms_plugin(void **state)
+UNIT(diagnosis__of_slurms_plugin)
 {
     CASE(OK, "plugin", "\"tuo\" asked 20 seconds ago", p.plugins[1] = &p.use;
          p.use.asked_ms = NOW - 20000; p.clusters[1].synced_ms = 0;
@@ -164,7 +164,7 @@ static void diagnosis__of_slurms_plugin(void **state)
 }
 
 /* P1: how old what is known of the fabric is; it is nothing to jobs. */
-static void diagnosis__of_the_inventory(void **state)
+UNIT(diagnosis__of_the_inventory)
 {
     const struct inventory_facts good = {
         .reads = true, .checked_ms = NOW - 60000, .old_after_ms = 1800000, .error = ""};
@@ -176,7 +176,7 @@ static void diagnosis__of_the_inventory(void **state)
          p.counters.inventory.checked_ms = 0; p.counters.inventory.error = "HTTP 404");
 }
 
-static void diagnosis__of_login_and_clock(void **state)
+UNIT(diagnosis__of_login_and_clock)
 {
     CASE(OK, "login", "it ends in 5 minutes", (void)p);
     CASE(OK, "login", "as long as the password", p.counters.fabric.login_expires_ms = 0);
@@ -188,14 +188,14 @@ static void diagnosis__of_login_and_clock(void **state)
 }
 
 /* Slurm takes what begins like its own name for its own (fabric-manager.md). */
-static void diagnosis__of_name_conflicts(void **state)
+UNIT(diagnosis__of_name_conflicts)
 {
     CASE(PROBLEM, "neighbours", "\"elcap\" and \"elca\"", p.clusters[0].name_conflict = "elca");
     CASE(PROBLEM, "neighbours", "\"tuo\" and \"tuolumne\"",
          p.clusters[1].name_conflict = "tuolumne");
 }
 
-static void diagnosis__of_pools(void **state)
+UNIT(diagnosis__of_pools)
 {
     /* B2 */
     CASE(WARNING, "partitions",
@@ -227,7 +227,7 @@ static void diagnosis__of_pools(void **state)
 }
 
 /* F3, F9: what holds VNIs back, and what was given back without a word. */
-static void diagnosis__of_nodes(void **state)
+UNIT(diagnosis__of_nodes)
 {
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
@@ -238,7 +238,7 @@ static void diagnosis__of_nodes(void **state)
 }
 
 /* What an old ledger does not know, and what a dead step left. */
-static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
+UNIT(diagnosis__of_adopted_jobs_and_cleanups)
 {
     CASE(WARNING, "adopted", "1 active job was found without its VNIs: these may be given out",
          p.core.use.jobs_adopted = 1);
@@ -250,7 +250,7 @@ static void diagnosis__of_adopted_jobs_and_cleanups(void **state)
 }
 
 /* B11: while the broker has stopped by itself, it is not well. */
-static void diagnosis__of_alarms(void **state)
+UNIT(diagnosis__of_alarms)
 {
     static const struct alarm loss = {
         .kind = ALARM_MASS_LOSS, .since_ms = NOW - 300000, .detail = "12 of 40 are missing"};
@@ -265,7 +265,7 @@ static void diagnosis__of_alarms(void **state)
 }
 
 /* What a resource manager forgets is never released unless it says which jobs run. */
-static void diagnosis__of_syncs(void **state)
+UNIT(diagnosis__of_syncs)
 {
     CASE(WARNING, "sync", "has not reported for 2 days", p.clusters[0].use.jobs_active = 3;
          p.clusters[0].synced_ms = NOW - 2 * DAY);
@@ -275,7 +275,7 @@ static void diagnosis__of_syncs(void **state)
 }
 
 /* F20, F22: one that is asked need not say it unasked. */
-static void diagnosis__of_lists(void **state)
+UNIT(diagnosis__of_lists)
 {
     CASE(OK, "list-command", "cluster \"tuo\" named its active jobs 5 minutes ago",
          p.clusters[1].jobpoll = true;
@@ -293,7 +293,7 @@ static void diagnosis__of_lists(void **state)
          p.clusters[0].jobpoll_error = "no such file");
 }
 
-static void diagnosis__of_the_broker_itself(void **state)
+UNIT(diagnosis__of_the_broker_itself)
 {
     CASE(WARNING, "role", "standby", p.counters.role = ROLE_STANDBY);
     struct leadership_facts several = {
@@ -334,7 +334,7 @@ static void diagnosis__of_the_broker_itself(void **state)
          p.facts.files_max = 6399);
 }
 
-static void diagnosis__of_the_certificate(void **state)
+UNIT(diagnosis__of_the_certificate)
 {
     CASE(WARNING, "certificate", "ends in 20 days", p.facts.certificate_ends_ms = NOW + 20 * DAY);
     CASE(PROBLEM, "certificate", "ends in 3 days", p.facts.certificate_ends_ms = NOW + 3 * DAY);
@@ -342,14 +342,4 @@ static void diagnosis__of_the_certificate(void **state)
     CASE(OK, "loop", "", p.facts.certificate_ends_ms = 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(diagnosis__of_who_is_well), cmocka_unit_test(diagnosis__of_the_link),
-          cmocka_unit_test(diagnosis__of_the_inventory),
-          cmocka_unit_test(diagnosis__of_a_slow_fabric_manager),
-          cmocka_unit_test(diagnosis__of_slurms_plugin),
-          cmocka_unit_test(diagnosis__of_login_and_clock),
-          cmocka_unit_test(diagnosis__of_name_conflicts), cmocka_unit_test(diagnosis__of_pools),
-          cmocka_unit_test(diagnosis__of_nodes),
-          cmocka_unit_test(diagnosis__of_adopted_jobs_and_cleanups),
-          cmocka_unit_test(diagnosis__of_alarms), cmocka_unit_test(diagnosis__of_syncs),
-          cmocka_unit_test(diagnosis__of_lists), cmocka_unit_test(diagnosis__of_the_broker_itself),
-          cmocka_unit_test(diagnosis__of_the_certificate))
+UNIT_RUN(NULL, NULL)

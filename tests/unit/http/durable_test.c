@@ -182,8 +182,10 @@ static void assert_heard(const struct stand *stand, int client, const char *text
 
 #define JOB "/v1/clusters/elcap/jobs/f1"
 
+#define ON_STAND(test) UNIT_WITH(test, open_stand, close_stand)
+
 /* B6, I2 */
-static void answer__waits_for_its_commit(void **state)
+ON_STAND(answer__waits_for_its_commit)
 {
     struct stand *stand = *state;
     start(stand);
@@ -198,7 +200,7 @@ static void answer__waits_for_its_commit(void **state)
 
 /* F3: a node forgets what the broker has taken, so 200 must be true, also of a report that was
  * repeated before the first was saved. */
-static void node_report__is_taken_when_it_is_durable(void **state)
+ON_STAND(node_report__is_taken_when_it_is_durable)
 {
     struct stand *stand = *state;
     start(stand);
@@ -224,7 +226,7 @@ static void node_report__is_taken_when_it_is_durable(void **state)
 }
 
 /* For which nodes a job's VNIs are quarantined depends on their reports. */
-static void node_report__is_shown_when_it_is_durable(void **state)
+ON_STAND(node_report__is_shown_when_it_is_durable)
 {
     struct stand *stand = *state;
     start(stand);
@@ -239,7 +241,7 @@ static void node_report__is_shown_when_it_is_durable(void **state)
 }
 
 /* What somebody else's unsaved request made is not shown either. */
-static void look__waits_for_what_it_shows(void **state)
+ON_STAND(look__waits_for_what_it_shows)
 {
     static const char *const paths[] = {JOB, JOB "/env", "/v1/jobs"};
     struct stand *stand = *state;
@@ -259,7 +261,7 @@ static void look__waits_for_what_it_shows(void **state)
 }
 
 /* A second sync beside the first would say nothing newer. */
-static void sync__is_one_at_a_time(void **state)
+ON_STAND(sync__is_one_at_a_time)
 {
     static const char path[] = "/v1/clusters/elcap/sync";
     struct stand *stand = *state;
@@ -277,7 +279,7 @@ static void sync__is_one_at_a_time(void **state)
     assert_heard(stand, 2, "HTTP/1.1 200 ");
 }
 
-static void event__is_sent_when_it_is_durable(void **state)
+ON_STAND(event__is_sent_when_it_is_durable)
 {
     struct stand *stand = *state;
     start(stand);
@@ -294,7 +296,7 @@ static void event__is_sent_when_it_is_durable(void **state)
 }
 
 /* Events tell how far they are durable: those are shown, and the next when it is. */
-static void failing_store__hides_no_durable_event(void **state)
+ON_STAND(failing_store__hides_no_durable_event)
 {
     struct stand *stand = *state;
     start(stand);
@@ -317,7 +319,7 @@ static void failing_store__hides_no_durable_event(void **state)
 }
 
 /* Nor any durable reservation; what is not is refused, alone and in a list. */
-static void failing_store__hides_no_durable_reservation(void **state)
+ON_STAND(failing_store__hides_no_durable_reservation)
 {
     static const char *const paths[] = {JOB, JOB "/env", "/v1/jobs?state=active", "/v1/jobs"};
     struct stand *stand = *state;
@@ -350,7 +352,7 @@ static void failing_store__hides_no_durable_reservation(void **state)
 }
 
 /* While a commit is under way, a look at what it is not about does not wait for it. */
-static void look__at_what_is_durable_waits_for_nothing(void **state)
+ON_STAND(look__at_what_is_durable_waits_for_nothing)
 {
     struct stand *stand = *state;
     start(stand);
@@ -368,7 +370,7 @@ static void look__at_what_is_durable_waits_for_nothing(void **state)
     assert_heard(stand, 1, "\"job\":\"f3\"");
 }
 
-static void failing_store__refuses_with_its_cause(void **state)
+ON_STAND(failing_store__refuses_with_its_cause)
 {
     struct stand *stand = *state;
     start(stand);
@@ -398,7 +400,7 @@ static void failing_store__refuses_with_its_cause(void **state)
     assert_heard(stand, 1, "HTTP/1.1 200 ");
 }
 
-static void broker__that_does_not_lead_says_so(void **state)
+ON_STAND(broker__that_does_not_lead_says_so)
 {
     struct stand *stand = *state;
     ask(stand, 0, "PUT", JOB); /* not started */
@@ -416,7 +418,7 @@ static void broker__that_does_not_lead_says_so(void **state)
 }
 
 /* MHD does not see it go while its request waits; the request still counts. */
-static void client__that_leaves_does_not_take_its_request_along(void **state)
+ON_STAND(client__that_leaves_does_not_take_its_request_along)
 {
     struct stand *stand = *state;
     start(stand);
@@ -429,7 +431,7 @@ static void client__that_leaves_does_not_take_its_request_along(void **state)
 }
 
 /* SIGTERM: what waits is answered, what comes later is told to come again. */
-static void quiesce__answers_what_waits(void **state)
+ON_STAND(quiesce__answers_what_waits)
 {
     struct stand *stand = *state;
     start(stand);
@@ -447,7 +449,7 @@ static void quiesce__answers_what_waits(void **state)
 }
 
 /* I10: nor is a read served, with the request there and the answer in memory. */
-static void lost__serves_no_read(void **state)
+UNIT_WITH(lost__serves_no_read, open_several, close_stand)
 {
     struct stand *stand = *state;
     fakeetcd_await(&stand->loop, &stand->won, 1);
@@ -464,18 +466,4 @@ static void lost__serves_no_read(void **state)
     assert_string_equal(stand->heard[1], "");
 }
 
-#define ON_STAND(test) cmocka_unit_test_setup_teardown(test, open_stand, close_stand)
-
-UNIT_MAIN(ON_STAND(answer__waits_for_its_commit),
-          ON_STAND(node_report__is_taken_when_it_is_durable),
-          ON_STAND(node_report__is_shown_when_it_is_durable),
-          ON_STAND(look__waits_for_what_it_shows), ON_STAND(sync__is_one_at_a_time),
-          ON_STAND(event__is_sent_when_it_is_durable),
-          ON_STAND(failing_store__hides_no_durable_event),
-          ON_STAND(failing_store__hides_no_durable_reservation),
-          ON_STAND(look__at_what_is_durable_waits_for_nothing),
-          ON_STAND(failing_store__refuses_with_its_cause),
-          ON_STAND(broker__that_does_not_lead_says_so),
-          ON_STAND(client__that_leaves_does_not_take_its_request_along),
-          ON_STAND(quiesce__answers_what_waits),
-          cmocka_unit_test_setup_teardown(lost__serves_no_read, open_several, close_stand))
+UNIT_RUN(NULL, NULL)

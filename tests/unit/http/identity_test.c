@@ -51,7 +51,7 @@ static struct proof of_names(const char *const *names)
         __VA_ARGS__, NULL                                                                          \
     }
 
-static void rights__follow_the_lists(void **state)
+UNIT(rights__follow_the_lists)
 {
     const struct {
         struct proof proof;
@@ -103,7 +103,7 @@ static bool sees_job_on(const struct rights *rights, const struct identity *who,
     return permit_job(rights, who, &job) == JOB_OPEN;
 }
 
-static void node__is_who_its_certificate_or_origin_names(void **state)
+UNIT(node__is_who_its_certificate_or_origin_names)
 {
     const struct {
         struct proof proof;
@@ -168,7 +168,7 @@ static void node__is_who_its_certificate_or_origin_names(void **state)
 }
 
 /* A certificate is no user, and root over MUNGE is the root of any host with the key. */
-static void user__is_a_proved_uid(void **state)
+UNIT(user__is_a_proved_uid)
 {
     const struct {
         struct proof proof;
@@ -188,7 +188,7 @@ static void user__is_a_proved_uid(void **state)
     rights_destroy(rights);
 }
 
-static void identity__says_who_was_seen_and_how(void **state)
+UNIT(identity__says_who_was_seen_and_how)
 {
     const struct {
         struct proof proof;
@@ -204,7 +204,7 @@ static void identity__says_who_was_seen_and_how(void **state)
         assert_string_equal(identity_format(&cases[i].proof, text, sizeof text), cases[i].text);
 }
 
-static void rights__name_what_is_wrong_with_a_list(void **state)
+UNIT(rights__name_what_is_wrong_with_a_list)
 {
     static char *unknown[] = {"no-such-user-here", NULL};
     static char *too_large[] = {"4294967295", NULL}; /* (uid_t)-1 is nobody */
@@ -357,7 +357,7 @@ static const struct {
     {METHOD_DELETE, "/fabric/collectives/jobs/{}", NEED_PLUGIN},
 };
 
-static void each_route__needs_what_it_should(void **state)
+UNIT(each_route__needs_what_it_should)
 {
     assert_int_equal(sizeof needs / sizeof needs[0], ROUTES);
     for (size_t i = 0; i < ROUTES; i++) {
@@ -377,7 +377,7 @@ static void each_route__needs_what_it_should(void **state)
 /* Whatever changes something is a manager's or an admin's, but for what nodes say of themselves
  * what the bearer of a job's token wants for that job, and Slurm's own plugin, which is a manager;
  * who asks for an access token proves himself by what he sends. */
-static void each_change__is_the_managers(void **state)
+UNIT(each_change__is_the_managers)
 {
     for (size_t i = 0; i < ROUTES; i++)
         if (routes[i].changes || routes[i].method != METHOD_GET)
@@ -411,7 +411,7 @@ static const char *nor_plugin(const struct proof *proof)
     return "only the Slurm of one cluster may";
 }
 
-static void each_identity__is_told_the_same_everywhere(void **state)
+UNIT(each_identity__is_told_the_same_everywhere)
 {
     static const struct config config = {
         .admins = admins,
@@ -462,11 +462,4 @@ static void each_identity__is_told_the_same_everywhere(void **state)
     rights_destroy(rights);
 }
 
-UNIT_MAIN(cmocka_unit_test(rights__follow_the_lists),
-          cmocka_unit_test(node__is_who_its_certificate_or_origin_names),
-          cmocka_unit_test(user__is_a_proved_uid),
-          cmocka_unit_test(identity__says_who_was_seen_and_how),
-          cmocka_unit_test(rights__name_what_is_wrong_with_a_list),
-          cmocka_unit_test(each_route__needs_what_it_should),
-          cmocka_unit_test(each_change__is_the_managers),
-          cmocka_unit_test(each_identity__is_told_the_same_everywhere))
+UNIT_RUN(NULL, NULL)

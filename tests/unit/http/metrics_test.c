@@ -31,7 +31,9 @@ static void assert_written(const char *text)
     assert_memory_equal(out.data, text, out.used);
 }
 
-static void family__has_help_and_type(void **state)
+#define PAGE_TEST(name) UNIT_WITH(name, open_page, close_page)
+
+PAGE_TEST(family__has_help_and_type)
 {
     exposition_family(&to, "a_total", COUNTER, "Things that happened.");
     exposition_count(&to, 18446744073709551615U, NULL);
@@ -39,14 +41,14 @@ static void family__has_help_and_type(void **state)
                    "a_total 18446744073709551615\n");
 }
 
-static void label__is_escaped(void **state)
+PAGE_TEST(label__is_escaped)
 {
     to.name = "a";
     exposition_count(&to, 1, LABELS("x", "q\"b\\s", "y", "new\nline \303\244"));
     assert_written("a{x=\"q\\\"b\\\\s\",y=\"new?line ??\"} 1\n");
 }
 
-static void time__unknown_has_no_sample(void **state)
+PAGE_TEST(time__unknown_has_no_sample)
 {
     to.name = "a";
     exposition_time(&to, 0, NULL);
@@ -56,7 +58,7 @@ static void time__unknown_has_no_sample(void **state)
 }
 
 /* Buckets add up: each holds all that is not above its bound. */
-static void histogram__is_cumulative_and_in_seconds(void **state)
+PAGE_TEST(histogram__is_cumulative_and_in_seconds)
 {
     struct histogram times = {0};
     to.name = "t";
@@ -75,7 +77,7 @@ static void histogram__is_cumulative_and_in_seconds(void **state)
     free(text);
 }
 
-static void histogram__of_sizes_is_as_it_is(void **state)
+PAGE_TEST(histogram__of_sizes_is_as_it_is)
 {
     struct histogram sizes = {.scale = HISTOGRAM_SIZES};
     to.name = "s";
@@ -89,9 +91,7 @@ static void histogram__of_sizes_is_as_it_is(void **state)
     free(text);
 }
 
-#define PAGE_TEST(name) cmocka_unit_test_setup_teardown(name, open_page, close_page)
-
-static void answered__is_counted_by_route_and_status(void **state)
+UNIT(answered__is_counted_by_route_and_status)
 {
     struct traffic traffic = {0};
     traffic_answered(&traffic, &routes[1], 202, 300);
@@ -107,7 +107,7 @@ static void answered__is_counted_by_route_and_status(void **state)
 }
 
 /* An event stream is answered, and takes as long as its reader likes. */
-static void answered__without_a_time_is_only_counted(void **state)
+UNIT(answered__without_a_time_is_only_counted)
 {
     struct traffic traffic = {0};
     traffic_answered(&traffic, &routes[6], 200, -1);
@@ -115,7 +115,7 @@ static void answered__without_a_time_is_only_counted(void **state)
     assert_int_equal(traffic.times[6].count, 0);
 }
 
-static void usage__sees_descriptors_open_and_close(void **state)
+UNIT(usage__sees_descriptors_open_and_close)
 {
     struct usage before, open, after;
     usage_read(&before);
@@ -129,7 +129,7 @@ static void usage__sees_descriptors_open_and_close(void **state)
     assert_int_equal(after.fds, before.fds);
 }
 
-static void usage__is_in_bytes_and_microseconds(void **state)
+UNIT(usage__is_in_bytes_and_microseconds)
 {
     struct usage usage;
     struct rusage used;
@@ -143,11 +143,4 @@ static void usage__is_in_bytes_and_microseconds(void **state)
     assert_int_equal(usage.fds_max, limit.rlim_cur);
 }
 
-UNIT_MAIN(PAGE_TEST(family__has_help_and_type), PAGE_TEST(label__is_escaped),
-          PAGE_TEST(time__unknown_has_no_sample),
-          PAGE_TEST(histogram__is_cumulative_and_in_seconds),
-          PAGE_TEST(histogram__of_sizes_is_as_it_is),
-          cmocka_unit_test(answered__is_counted_by_route_and_status),
-          cmocka_unit_test(answered__without_a_time_is_only_counted),
-          cmocka_unit_test(usage__sees_descriptors_open_and_close),
-          cmocka_unit_test(usage__is_in_bytes_and_microseconds))
+UNIT_RUN(NULL, NULL)

@@ -5,7 +5,7 @@
 
 #include <microhttpd.h>
 
-static void lines__are_checked_since_1(void **state)
+UNIT(lines__are_checked_since_1)
 {
     assert_false(mhd_checks_lines("0.9.75"));
     assert_false(mhd_checks_lines("0.9.77"));
@@ -15,7 +15,7 @@ static void lines__are_checked_since_1(void **state)
     assert_false(mhd_checks_lines("unknown"));
 }
 
-static void version__tried_or_named(void **state)
+UNIT(version__tried_or_named)
 {
     char line[128];
     assert_false(mhd_remark("0.9.75", line, sizeof line));
@@ -27,12 +27,11 @@ static void version__tried_or_named(void **state)
 }
 
 /* The suite is run with this version: it counts as tried when it has passed. */
-static void version__of_this_run(void **state)
+UNIT(version__of_this_run)
 {
     char line[128];
     if (mhd_remark(MHD_get_version(), line, sizeof line))
         print_message("%s\n", line);
 }
 
-UNIT_MAIN(cmocka_unit_test(lines__are_checked_since_1), cmocka_unit_test(version__tried_or_named),
-          cmocka_unit_test(version__of_this_run))
+UNIT_RUN(NULL, NULL)

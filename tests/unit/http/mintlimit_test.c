@@ -27,7 +27,7 @@ static unsigned take_all(uint64_t number, uint64_t now_ms)
     return taken;
 }
 
-static void reservation__has_its_tokens_at_once_and_then_one_a_second(void **state)
+UNIT_WITH(reservation__has_its_tokens_at_once_and_then_one_a_second, forget, NULL)
 {
     const uint64_t now = 5000;
     assert_int_equal(take_all(7, now), MINTLIMIT_AT_ONCE);
@@ -38,7 +38,7 @@ static void reservation__has_its_tokens_at_once_and_then_one_a_second(void **sta
     assert_int_equal(take_all(7, now + 1000 * MINTLIMIT_EVERY_MS), MINTLIMIT_AT_ONCE);
 }
 
-static void reservation__is_not_kept_waiting_by_another(void **state)
+UNIT_WITH(reservation__is_not_kept_waiting_by_another, forget, NULL)
 {
     assert_int_equal(take_all(7, 1), MINTLIMIT_AT_ONCE);
     assert_int_equal(take_all(8, 1), MINTLIMIT_AT_ONCE);
@@ -47,7 +47,7 @@ static void reservation__is_not_kept_waiting_by_another(void **state)
 
 /* Beyond those that can be remembered one more waits for the first that may be forgotten; nothing
  * that is counted is forgotten for it. */
-static void reservations__have_a_limit_together(void **state)
+UNIT_WITH(reservations__have_a_limit_together, forget, NULL)
 {
     for (uint64_t number = 1; number <= MINTLIMIT_RESERVATIONS; number++)
         assert_int_equal(mintlimit_take(&limit, number, uid_of(number), number), 0);
@@ -59,7 +59,7 @@ static void reservations__have_a_limit_together(void **state)
 }
 
 /* One user with many jobs takes no place that another's needs, and waits for his own only. */
-static void user__stops_no_others(void **state)
+UNIT_WITH(user__stops_no_others, forget, NULL)
 {
     enum { HE = 4000, SHE = 0, MANY = 3 * MINTLIMIT_RESERVATIONS };
     unsigned granted = 0;
@@ -72,7 +72,4 @@ static void user__stops_no_others(void **state)
     assert_int_equal(mintlimit_take(&limit, MANY, HE, 1 + MINTLIMIT_EVERY_MS), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup(reservation__has_its_tokens_at_once_and_then_one_a_second, forget),
-          cmocka_unit_test_setup(reservation__is_not_kept_waiting_by_another, forget),
-          cmocka_unit_test_setup(reservations__have_a_limit_together, forget),
-          cmocka_unit_test_setup(user__stops_no_others, forget))
+UNIT_RUN(NULL, NULL)

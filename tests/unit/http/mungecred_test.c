@@ -10,7 +10,7 @@
 #include <stdatomic.h>
 #include <semaphore.h>
 
-static void payload__is_the_request_line(void **state)
+UNIT(payload__is_the_request_line)
 {
     static const struct {
         const char *method, *target, *payload;
@@ -27,7 +27,7 @@ static void payload__is_the_request_line(void **state)
     }
 }
 
-static void words_of_munged__are_told_with_who_was_seen(void **state)
+UNIT(words_of_munged__are_told_with_who_was_seen)
 {
     static const char who[] = "MUNGE credential of uid 5588 from 10.0.0.7";
     static const struct {
@@ -73,7 +73,7 @@ static void words_of_munged__are_told_with_who_was_seen(void **state)
     }
 }
 
-static void munged__that_is_not_there_is_no_proof(void **state)
+UNIT(munged__that_is_not_there_is_no_proof)
 {
     struct mungecred mungecred;
     struct problem problem;
@@ -84,7 +84,7 @@ static void munged__that_is_not_there_is_no_proof(void **state)
     assert_int_equal(problem.status, 503);
 }
 
-static void authorization__takes_credentials_and_tokens(void **state)
+UNIT(authorization__takes_credentials_and_tokens)
 {
     static const struct {
         const char *value, *credential, *code;
@@ -165,7 +165,7 @@ static void on_closed(void *arg)
     *(bool *)arg = true;
 }
 
-static void queue__has_a_bound(void **state)
+UNIT(queue__has_a_bound)
 {
     uv_loop_t loop;
     unsigned answers = 0;
@@ -200,8 +200,4 @@ static void queue__has_a_bound(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(payload__is_the_request_line),
-          cmocka_unit_test(words_of_munged__are_told_with_who_was_seen),
-          cmocka_unit_test(munged__that_is_not_there_is_no_proof),
-          cmocka_unit_test(authorization__takes_credentials_and_tokens),
-          cmocka_unit_test(queue__has_a_bound))
+UNIT_RUN(NULL, NULL)

@@ -26,7 +26,7 @@ static struct host host_of(unsigned count)
     return host;
 }
 
-static void origin__is_an_address_of_the_node(void **state)
+UNIT(origin__is_an_address_of_the_node)
 {
     const struct host one = host_of(1), all = host_of(HOST_ADDRESSES_MAX);
     const struct {
@@ -76,7 +76,7 @@ static void origin__is_an_address_of_the_node(void **state)
 }
 
 /* 128.0.0.1 and 126.255.255.255 are addresses like any other. */
-static void loopback__ends_where_it_ends(void **state)
+UNIT(loopback__ends_where_it_ends)
 {
     static const char *const fine[] = {"128.0.0.1", "126.255.255.255", "1.0.0.127", "0.0.0.1"};
     for (size_t i = 0; i < sizeof fine / sizeof fine[0]; i++) {
@@ -87,7 +87,7 @@ static void loopback__ends_where_it_ends(void **state)
 }
 
 /* A refusal names who was seen before this clause, and all of it fits into a problem's detail. */
-static void explanation__fits(void **state)
+UNIT(explanation__fits)
 {
     char name[400], text[512];
     memset(name, 'n', sizeof name - 1);
@@ -109,5 +109,4 @@ static void explanation__fits(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(origin__is_an_address_of_the_node),
-          cmocka_unit_test(loopback__ends_where_it_ends), cmocka_unit_test(explanation__fits))
+UNIT_RUN(NULL, NULL)

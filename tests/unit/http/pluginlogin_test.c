@@ -70,7 +70,9 @@ static void refused(struct site *site, const char *word)
         fail_msg("%s", site->err.text);
 }
 
-static void login__tells_the_cluster(void **state)
+#define T(test) UNIT_WITH(test, open_site, close_site)
+
+T(login__tells_the_cluster)
 {
     struct site *site = *state;
     bool former = false;
@@ -98,7 +100,7 @@ static void login__tells_the_cluster(void **state)
 }
 
 /* B9: step managers show the login that was there when their job began, until it is over. */
-static void former__login_is_taken_and_counted(void **state)
+T(former__login_is_taken_and_counted)
 {
     struct site *site = *state;
     bool former = false;
@@ -143,7 +145,7 @@ static void former__login_is_taken_and_counted(void **state)
     pluginlogins_destroy(logins);
 }
 
-static void former__login_has_the_same_rules(void **state)
+T(former__login_has_the_same_rules)
 {
     struct site *site = *state;
     good(site);
@@ -163,7 +165,7 @@ static void former__login_has_the_same_rules(void **state)
     refused(site, "without passwd, which follows it");
 }
 
-static void token__lasts_for_its_time_and_is_another_then(void **state)
+T(token__lasts_for_its_time_and_is_another_then)
 {
     struct site *site = *state;
     char first[128];
@@ -183,7 +185,7 @@ static void token__lasts_for_its_time_and_is_another_then(void **state)
     pluginlogins_destroy(logins);
 }
 
-static void files__that_are_no_good_are_refused(void **state)
+T(files__that_are_no_good_are_refused)
 {
     struct site *site = *state;
     refused(site, "neither passwd nor client-id");
@@ -206,7 +208,4 @@ static void files__that_are_no_good_are_refused(void **state)
     pluginlogins_destroy(logins);
 }
 
-#define T(test) cmocka_unit_test_setup_teardown(test, open_site, close_site)
-UNIT_MAIN(T(login__tells_the_cluster), T(token__lasts_for_its_time_and_is_another_then),
-          T(former__login_is_taken_and_counted), T(former__login_has_the_same_rules),
-          T(files__that_are_no_good_are_refused))
+UNIT_RUN(NULL, NULL)

@@ -86,9 +86,11 @@ static unsigned displaced(struct quota_holder newcomer)
     return (unsigned)(slot - taken);
 }
 
+#define TEST(name) UNIT_WITH(name, empty, give_back)
+
 /* Each holder has a share of its own, of any kind: a job's user cannot take what the root of his
  * node needs, and one job's token is one holder on however many hosts. */
-static void holder__has_its_share_only(void **state)
+TEST(holder__has_its_share_only)
 {
     const struct {
         struct quota_holder holder;
@@ -114,7 +116,7 @@ static void holder__has_its_share_only(void **state)
 }
 
 /* Each class fills up, in any order, and leaves the others theirs; managers have an eighth. */
-static void class__has_connections_of_its_own(void **state)
+TEST(class__has_connections_of_its_own)
 {
     for (unsigned i = 0; i < SHARES; i++) {
         take_all(quota_bearer(1 + i));
@@ -141,7 +143,7 @@ static void class__has_connections_of_its_own(void **state)
 }
 
 /* More than half of a class are being served, of any users. */
-static void class__is_crowded_by_those_that_are_served(void **state)
+TEST(class__is_crowded_by_those_that_are_served)
 {
     for (unsigned i = 0; i < MAX / 8; i++)
         assert_true(take(quota_bearer(1 + i)));
@@ -164,7 +166,7 @@ static void class__is_crowded_by_those_that_are_served(void **state)
 }
 
 /* 33 sub-uids of one user, as newuidmap gives them out, against nodes and one honest owner (B8). */
-static void many_uids__leave_nodes_and_owners_theirs(void **state)
+TEST(many_uids__leave_nodes_and_owners_theirs)
 {
     enum { SUB_UIDS = 33 };
     for (uint32_t i = 0; i < SUB_UIDS; i++)
@@ -180,7 +182,7 @@ static void many_uids__leave_nodes_and_owners_theirs(void **state)
 }
 
 /* Whoever has most is who a newcomer of its own would have, too. */
-static void newcomer__displaces_whoever_has_most(void **state)
+TEST(newcomer__displaces_whoever_has_most)
 {
     quota.max = 64; /* 8 users */
     for (int i = 0; i < 4; i++) {
@@ -207,7 +209,7 @@ static void newcomer__displaces_whoever_has_most(void **state)
 }
 
 /* Who has all its share changes one of its own for another, and nobody else's. */
-static void newcomer__of_a_full_share_displaces_its_own(void **state)
+TEST(newcomer__of_a_full_share_displaces_its_own)
 {
     assert_true(take(quota_user(1)));
     assert_int_equal(take_all(quota_user(2)), QUOTA_SHARE);
@@ -221,7 +223,7 @@ static void newcomer__of_a_full_share_displaces_its_own(void **state)
     assert_null(quota_displaced(&quota, &two));
 }
 
-static void holder__is_a_uid_a_reservation_or_an_address(void **state)
+TEST(holder__is_a_uid_a_reservation_or_an_address)
 {
     const struct {
         struct quota_holder a, b;
@@ -250,11 +252,4 @@ static void holder__is_a_uid_a_reservation_or_an_address(void **state)
     }
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, empty, give_back)
-
-UNIT_MAIN(TEST(holder__has_its_share_only), TEST(class__has_connections_of_its_own),
-          TEST(class__is_crowded_by_those_that_are_served),
-          TEST(many_uids__leave_nodes_and_owners_theirs),
-          TEST(newcomer__displaces_whoever_has_most),
-          TEST(newcomer__of_a_full_share_displaces_its_own),
-          TEST(holder__is_a_uid_a_reservation_or_an_address))
+UNIT_RUN(NULL, NULL)

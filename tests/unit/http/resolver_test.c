@@ -122,8 +122,10 @@ static int close_stand(void **state)
     return 0;
 }
 
+#define TEST(name) UNIT_WITH(name, open_stand, close_stand)
+
 /* F3: all nodes of a machine report at once, in three reports each; they cost a lookup a node. */
-static void machine__costs_one_lookup_a_node(void **state)
+TEST(machine__costs_one_lookup_a_node)
 {
     struct stand *stand = *state;
     unsigned asked = 0;
@@ -145,7 +147,7 @@ static void machine__costs_one_lookup_a_node(void **state)
     assert_in_range(names.most, 1, WORKQUEUE_THREADS);
 }
 
-static void name_under_way__is_joined(void **state)
+TEST(name_under_way__is_joined)
 {
     struct stand *stand = *state;
     assert_int_equal(ask(stand, "stuck", 1), 0);
@@ -161,7 +163,7 @@ static void name_under_way__is_joined(void **state)
 }
 
 /* What could not be asked says nothing of the name. */
-static void failure__is_not_remembered(void **state)
+TEST(failure__is_not_remembered)
 {
     struct stand *stand = *state;
     assert_int_equal(ask(stand, "away", 1), 0);
@@ -172,7 +174,7 @@ static void failure__is_not_remembered(void **state)
     assert_int_equal(names.looks, 2);
 }
 
-static void forgotten__is_looked_up_again(void **state)
+TEST(forgotten__is_looked_up_again)
 {
     struct stand *stand = *state;
     assert_int_equal(ask(stand, "n7", 0x0a000007), 0);
@@ -185,7 +187,7 @@ static void forgotten__is_looked_up_again(void **state)
 }
 
 /* Time passes as far as the loop knows, by deadlines of its own. */
-static void stuck__is_not_waited_for(void **state)
+TEST(stuck__is_not_waited_for)
 {
     struct stand *stand = *state;
     for (int i = 0; i < WORKQUEUE_THREADS; i++) {
@@ -212,7 +214,7 @@ static void stuck__is_not_waited_for(void **state)
     assert_int_equal(names.looks, WORKQUEUE_THREADS + 1);
 }
 
-static void line__has_a_bound(void **state)
+TEST(line__has_a_bound)
 {
     struct stand *stand = *state;
     assert_int_equal(ask(stand, "stuck", 1), 0);
@@ -240,7 +242,7 @@ static bool is_known(struct stand *stand, const char *name, uint32_t address)
     return known;
 }
 
-static void yes__counts_for_minutes(void **state)
+TEST(yes__counts_for_minutes)
 {
     struct stand *stand = *state;
     assert_false(is_known(stand, "n7", 0x0a000007));
@@ -254,7 +256,7 @@ static void yes__counts_for_minutes(void **state)
 }
 
 /* Whoever mends a name does not wait for minutes. */
-static void no__counts_for_less(void **state)
+TEST(no__counts_for_less)
 {
     struct stand *stand = *state;
     assert_false(is_known(stand, "n7", 0x0a000008));
@@ -270,7 +272,7 @@ static void no__counts_for_less(void **state)
 }
 
 /* The oldest answer makes room, and no other does. */
-static void names__have_a_bound(void **state)
+TEST(names__have_a_bound)
 {
     struct stand *stand = *state;
     char name[32];
@@ -290,7 +292,7 @@ static void names__have_a_bound(void **state)
 }
 
 /* The machine's own resolver, as far as it needs no name server. */
-static void look__asks_the_system(void **state)
+UNIT(look__asks_the_system)
 {
     const struct in_addr its = {.s_addr = htonl(0xc0000207)}, other = {.s_addr = 1},
                          loopback = {.s_addr = htonl(INADDR_LOOPBACK)};
@@ -309,10 +311,4 @@ static void look__asks_the_system(void **state)
     assert_false(host_has(&host, loopback));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_stand, close_stand)
-
-UNIT_MAIN(TEST(machine__costs_one_lookup_a_node), TEST(name_under_way__is_joined),
-          TEST(failure__is_not_remembered), TEST(forgotten__is_looked_up_again),
-          TEST(stuck__is_not_waited_for), TEST(line__has_a_bound), TEST(yes__counts_for_minutes),
-          TEST(no__counts_for_less), TEST(names__have_a_bound),
-          cmocka_unit_test(look__asks_the_system))
+UNIT_RUN(NULL, NULL)

@@ -31,7 +31,7 @@ static int match(const char *method, const char *path, unsigned *methods)
 }
 
 /* B9: what is in front of the fabric manager shows nothing of the broker's own paths. */
-static void match__keeps_listeners_apart(void **state)
+UNIT(match__keeps_listeners_apart)
 {
     unsigned methods;
     assert_int_equal(match("POST", "/fabric/x", &methods), -1);
@@ -41,7 +41,7 @@ static void match__keeps_listeners_apart(void **state)
     assert_int_equal(match_at(true, "POST", "/fabric/x", &methods), 4);
 }
 
-static void match__takes_method_and_whole_path(void **state)
+UNIT(match__takes_method_and_whole_path)
 {
     static const struct {
         const char *method, *path;
@@ -76,7 +76,7 @@ static void match__takes_method_and_whole_path(void **state)
     }
 }
 
-static void methods__are_listed_with_head(void **state)
+UNIT(methods__are_listed_with_head)
 {
     char text[64], cut[6];
     methods_format(text, sizeof text, METHOD_PUT | METHOD_GET | METHOD_DELETE);
@@ -87,7 +87,7 @@ static void methods__are_listed_with_head(void **state)
     assert_string_equal(cut, "GET, ");
 }
 
-static void query__is_refused_when_unknown(void **state)
+UNIT(query__is_refused_when_unknown)
 {
     struct target target;
     struct problem problem;
@@ -102,7 +102,4 @@ static void query__is_refused_when_unknown(void **state)
     assert_non_null(strstr(problem.detail, "step, after"));
 }
 
-UNIT_MAIN(cmocka_unit_test(match__takes_method_and_whole_path),
-          cmocka_unit_test(match__keeps_listeners_apart),
-          cmocka_unit_test(methods__are_listed_with_head),
-          cmocka_unit_test(query__is_refused_when_unknown))
+UNIT_RUN(NULL, NULL)

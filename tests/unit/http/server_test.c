@@ -86,7 +86,7 @@ static int connect_client(void)
     return fd;
 }
 
-static void refused_connections__count_until_they_are_closed(void **state)
+UNIT_WITH(refused_connections__count_until_they_are_closed, folder_make, folder_remove)
 {
     const struct server_hooks hooks = {.access = refuse_request,
                                        .connection = refuse_connection,
@@ -122,5 +122,4 @@ static void refused_connections__count_until_they_are_closed(void **state)
         close(clients[i]);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(refused_connections__count_until_they_are_closed,
-                                          folder_make, folder_remove))
+UNIT_RUN(NULL, NULL)

@@ -36,7 +36,7 @@ static int try_connect(void)
     return rc;
 }
 
-static void unix_socket__has_its_mode_and_answers(void **state)
+UNIT_WITH(unix_socket__has_its_mode_and_answers, folder_make, folder_remove)
 {
     struct error err;
     struct stat made;
@@ -55,7 +55,7 @@ static void unix_socket__has_its_mode_and_answers(void **state)
     close(fd);
 }
 
-static void unix_socket__replaces_a_dead_one_only(void **state)
+UNIT_WITH(unix_socket__replaces_a_dead_one_only, folder_make, folder_remove)
 {
     struct error err;
     int fd = socket_listen_unix(path, 0600, NULL, &err);
@@ -70,7 +70,7 @@ static void unix_socket__replaces_a_dead_one_only(void **state)
     close(fd);
 }
 
-static void unix_socket__leaves_other_files_alone(void **state)
+UNIT_WITH(unix_socket__leaves_other_files_alone, folder_make, folder_remove)
 {
     struct error err;
     close(open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600));
@@ -79,7 +79,7 @@ static void unix_socket__leaves_other_files_alone(void **state)
     assert_int_equal(access(path, F_OK), 0);
 }
 
-static void unix_socket__tells_what_is_wrong(void **state)
+UNIT_WITH(unix_socket__tells_what_is_wrong, folder_make, folder_remove)
 {
     struct error err;
     char elsewhere[128], too_long[200];
@@ -94,7 +94,7 @@ static void unix_socket__tells_what_is_wrong(void **state)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-static void tcp__listens_at_the_address(void **state)
+UNIT(tcp__listens_at_the_address)
 {
     static const char *const good[] = {"127.0.0.1:0", "localhost:0", "127.1.2.3:0", "0.0.0.0:0"};
     struct error err;
@@ -107,12 +107,4 @@ static void tcp__listens_at_the_address(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(unix_socket__has_its_mode_and_answers, folder_make,
-                                          folder_remove),
-          cmocka_unit_test_setup_teardown(unix_socket__replaces_a_dead_one_only, folder_make,
-                                          folder_remove),
-          cmocka_unit_test_setup_teardown(unix_socket__leaves_other_files_alone, folder_make,
-                                          folder_remove),
-          cmocka_unit_test_setup_teardown(unix_socket__tells_what_is_wrong, folder_make,
-                                          folder_remove),
-          cmocka_unit_test(tcp__listens_at_the_address))
+UNIT_RUN(NULL, NULL)

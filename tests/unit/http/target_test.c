@@ -25,7 +25,7 @@ static const char *split(const char *text, struct problem *problem)
     return shown;
 }
 
-static void split__decodes_after_splitting(void **state)
+UNIT(split__decodes_after_splitting)
 {
     static const struct {
         const char *text, *shown;
@@ -55,7 +55,7 @@ static void split__decodes_after_splitting(void **state)
     }
 }
 
-static void split__refuses_what_it_cannot_decode(void **state)
+UNIT(split__refuses_what_it_cannot_decode)
 {
     static const struct {
         const char *text;
@@ -82,7 +82,7 @@ static void split__refuses_what_it_cannot_decode(void **state)
     }
 }
 
-static void number__is_plain_digits_in_range(void **state)
+UNIT(number__is_plain_digits_in_range)
 {
     uint64_t value;
     assert_true(target_number("0", 0, &value) && value == 0);
@@ -97,6 +97,4 @@ static void number__is_plain_digits_in_range(void **state)
         assert_false(target_number(bad[i], UINT64_MAX, &value));
 }
 
-UNIT_MAIN(cmocka_unit_test(split__decodes_after_splitting),
-          cmocka_unit_test(split__refuses_what_it_cannot_decode),
-          cmocka_unit_test(number__is_plain_digits_in_range))
+UNIT_RUN(NULL, NULL)

@@ -25,7 +25,7 @@ static void assign_and_add(int worker, uint64_t user)
 }
 
 /* A user with ten workers that are never done, and one with a single worker: alternately. */
-static void user__waits_for_himself_only(void **state)
+UNIT_WITH(user__waits_for_himself_only, setup, NULL)
 {
     enum { ROUNDS = 20 };
     for (int i = 0; i < WORKERS - 2; i++)
@@ -43,7 +43,7 @@ static void user__waits_for_himself_only(void **state)
 }
 
 /* Nor does an additional worker, or one that had no work for long, bring him forward. */
-static void user__gains_no_turn_by_another_worker(void **state)
+UNIT_WITH(user__gains_no_turn_by_another_worker, setup, NULL)
 {
     assign_and_add(0, GREEDY);
     assign_and_add(1, MODEST);
@@ -58,7 +58,7 @@ static void user__gains_no_turn_by_another_worker(void **state)
     assert_ptr_equal(workerqueue_take_user(&queue), &workers[2]);
 }
 
-static void shared__do_not_wait_for_users(void **state)
+UNIT_WITH(shared__do_not_wait_for_users, setup, NULL)
 {
     assign_and_add(0, GREEDY);
     assert_null(workerqueue_take_shared(&queue));
@@ -69,7 +69,7 @@ static void shared__do_not_wait_for_users(void **state)
     assert_null(workerqueue_take_user(&queue));
 }
 
-static void worker__can_change_its_user(void **state)
+UNIT_WITH(worker__can_change_its_user, setup, NULL)
 {
     workerqueue_assign(&queue, &workers[0], GREEDY);
     assign_and_add(1, GREEDY);
@@ -79,7 +79,4 @@ static void worker__can_change_its_user(void **state)
     assert_int_equal(workers[0].user, MODEST);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup(user__waits_for_himself_only, setup),
-          cmocka_unit_test_setup(user__gains_no_turn_by_another_worker, setup),
-          cmocka_unit_test_setup(shared__do_not_wait_for_users, setup),
-          cmocka_unit_test_setup(worker__can_change_its_user, setup))
+UNIT_RUN(NULL, NULL)

@@ -21,7 +21,7 @@ static void assert_written(const struct writer *writer, const char *text)
     assert_memory_equal(writer->data, text, writer->used);
 }
 
-static void members__are_separated_and_nested(void **state)
+UNIT(members__are_separated_and_nested)
 {
     struct writer writer = {0};
     writer_begin_object(&writer, NULL);
@@ -44,7 +44,7 @@ static void members__are_separated_and_nested(void **state)
     writer_release(&writer);
 }
 
-static void string__is_escaped_whatever_is_in_it(void **state)
+UNIT(string__is_escaped_whatever_is_in_it)
 {
     static const struct {
         const char *text, *written;
@@ -69,7 +69,7 @@ static void string__is_escaped_whatever_is_in_it(void **state)
     writer_release(&writer);
 }
 
-static void string__of_any_two_bytes_is_valid_json(void **state)
+UNIT(string__of_any_two_bytes_is_valid_json)
 {
     struct writer writer = {0};
     for (int first = 1; first < 256; first++) {
@@ -83,7 +83,7 @@ static void string__of_any_two_bytes_is_valid_json(void **state)
     writer_release(&writer);
 }
 
-static void time__is_rfc3339_with_milliseconds(void **state)
+UNIT(time__is_rfc3339_with_milliseconds)
 {
     static const struct {
         int64_t ms;
@@ -105,7 +105,7 @@ static void time__is_rfc3339_with_milliseconds(void **state)
     writer_release(&writer);
 }
 
-static void buffer__grows_and_is_kept(void **state)
+UNIT(buffer__grows_and_is_kept)
 {
     struct writer writer = {0};
     char text[301];
@@ -126,7 +126,7 @@ static void buffer__grows_and_is_kept(void **state)
     writer_release(&writer);
 }
 
-static void textf__writes_beside_json(void **state)
+UNIT(textf__writes_beside_json)
 {
     struct writer writer = {0};
     writer_textf(&writer, "a %d ", 7);
@@ -135,8 +135,4 @@ static void textf__writes_beside_json(void **state)
     writer_release(&writer);
 }
 
-UNIT_MAIN(cmocka_unit_test(members__are_separated_and_nested),
-          cmocka_unit_test(string__is_escaped_whatever_is_in_it),
-          cmocka_unit_test(string__of_any_two_bytes_is_valid_json),
-          cmocka_unit_test(time__is_rfc3339_with_milliseconds),
-          cmocka_unit_test(buffer__grows_and_is_kept), cmocka_unit_test(textf__writes_beside_json))
+UNIT_RUN(NULL, NULL)

@@ -47,7 +47,7 @@ static struct launch_here here(void)
                                 .now_s = NOW + 1};
 }
 
-static void document__is_read_as_written(void **state)
+UNIT(document__is_read_as_written)
 {
     struct launch launch;
     make(&launch, "elcap[1-128]", 2);
@@ -70,7 +70,7 @@ static void document__is_read_as_written(void **state)
 }
 
 /* B10: however many nodes there are, and however their list is written. */
-static void document__of_many_nodes_is_small(void **state)
+UNIT(document__of_many_nodes_is_small)
 {
     static char nodes[64 * 1024];
     struct launch launch = sample(nodes), read;
@@ -102,7 +102,7 @@ static void document__of_many_nodes_is_small(void **state)
 }
 
 /* Each misuse gets one sentence that says what does not fit. */
-static void document__is_for_one_job_life_owner_node_and_time(void **state)
+UNIT(document__is_for_one_job_life_owner_node_and_time)
 {
     const struct {
         struct launch_here here;
@@ -158,7 +158,7 @@ static void document__is_for_one_job_life_owner_node_and_time(void **state)
 }
 
 /* Clocks may differ by minutes. */
-static void document__outlives_clocks_that_differ(void **state)
+UNIT(document__outlives_clocks_that_differ)
 {
     struct launch_here there = here();
     struct launch launch;
@@ -172,7 +172,7 @@ static void document__outlives_clocks_that_differ(void **state)
 }
 
 /* Where one side has no count of restarts the caller compares numbers. */
-static void document__without_restart_says_nothing_of_lives(void **state)
+UNIT(document__without_restart_says_nothing_of_lives)
 {
     struct launch_here there = here();
     struct launch launch;
@@ -187,7 +187,7 @@ static void document__without_restart_says_nothing_of_lives(void **state)
     launch_release(&launch);
 }
 
-static void document__that_is_none_is_refused(void **state)
+UNIT(document__that_is_none_is_refused)
 {
 #define START "{\"v\":1,\"interconnect\":\"slingshot\",\"cluster\":\"elcap\",\"job\":\"4711\","
 #define TIMES "\"issued\":1,\"expires\":2,"
@@ -234,9 +234,4 @@ static void document__that_is_none_is_refused(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(document__is_read_as_written),
-          cmocka_unit_test(document__of_many_nodes_is_small),
-          cmocka_unit_test(document__is_for_one_job_life_owner_node_and_time),
-          cmocka_unit_test(document__outlives_clocks_that_differ),
-          cmocka_unit_test(document__without_restart_says_nothing_of_lives),
-          cmocka_unit_test(document__that_is_none_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -43,7 +43,7 @@ static struct pair make_keys(void)
     return (struct pair){.broker = keys.at[0], .node = give_to_nodes(&keys)};
 }
 
-static void sealed__is_opened_by_nodes(void **state)
+UNIT(sealed__is_opened_by_nodes)
 {
     struct pair pair = make_keys();
     struct error err = {.text = ""};
@@ -63,7 +63,7 @@ static void sealed__is_opened_by_nodes(void **state)
     free(first);
 }
 
-static void sealed__key_file_is_read_as_written(void **state)
+UNIT(sealed__key_file_is_read_as_written)
 {
     struct launch_keys again;
     struct error err = {.text = ""};
@@ -93,7 +93,7 @@ static void sealed__key_file_is_read_as_written(void **state)
 }
 
 /* The next key is known to nodes before it is used, and the old one after that. */
-static void sealed__is_opened_through_a_rotation(void **state)
+UNIT(sealed__is_opened_through_a_rotation)
 {
     const struct launch_keys both = make_broker_keys(2);
     const struct launch_keys before = {.count = 1, .at = {both.at[0]}};
@@ -114,7 +114,7 @@ static void sealed__is_opened_through_a_rotation(void **state)
 }
 
 /* Whose file it is, and who can read it. */
-static void sealed__key_file_is_guarded(void **state)
+UNIT(sealed__key_file_is_guarded)
 {
     const struct launch_keys keys = make_broker_keys(1);
     struct launch_keys read;
@@ -145,7 +145,7 @@ static void sealed__key_file_is_guarded(void **state)
 }
 
 /* Every byte counts, and so does its end. */
-static void sealed__changed_is_refused(void **state)
+UNIT(sealed__changed_is_refused)
 {
     struct pair pair = make_keys();
     struct error err = {.text = ""};
@@ -170,7 +170,7 @@ static void sealed__changed_is_refused(void **state)
 }
 
 /* Who has a node's key cannot make a document: root of one node, for the others. */
-static void sealed__by_a_node_is_refused(void **state)
+UNIT(sealed__by_a_node_is_refused)
 {
     struct pair pair = make_keys(), other = make_keys();
     struct error err = {.text = ""};
@@ -185,7 +185,7 @@ static void sealed__by_a_node_is_refused(void **state)
     free(forged);
 }
 
-static void sealed__of_another_broker_is_refused(void **state)
+UNIT(sealed__of_another_broker_is_refused)
 {
     struct pair pair = make_keys(), other = make_keys();
     struct error err = {.text = ""};
@@ -196,7 +196,7 @@ static void sealed__of_another_broker_is_refused(void **state)
     free(envelope);
 }
 
-static void sealed__that_is_none_is_refused(void **state)
+UNIT(sealed__that_is_none_is_refused)
 {
     static const char *const bad[] = {"",           "MCAST1.",    "MCAST1.AAAA", "MCAST2.AAAA",
                                       "MUNGE:AwQ:", "MCAST1.%%%%"};
@@ -217,11 +217,4 @@ static void sealed__that_is_none_is_refused(void **state)
     free(large);
 }
 
-UNIT_MAIN(cmocka_unit_test(sealed__is_opened_by_nodes),
-          cmocka_unit_test(sealed__key_file_is_read_as_written),
-          cmocka_unit_test(sealed__is_opened_through_a_rotation),
-          cmocka_unit_test(sealed__key_file_is_guarded),
-          cmocka_unit_test(sealed__changed_is_refused),
-          cmocka_unit_test(sealed__by_a_node_is_refused),
-          cmocka_unit_test(sealed__of_another_broker_is_refused),
-          cmocka_unit_test(sealed__that_is_none_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -18,7 +18,7 @@ static struct conf *parse(const char *text)
     return conf;
 }
 
-static void conf__everything(void **state)
+UNIT(conf__everything)
 {
     struct conf *conf = parse("# a comment\n"
                               "[mock]\r\n"
@@ -77,7 +77,7 @@ static void conf__everything(void **state)
 }
 
 /* A test that means something else than it says would be worse than none. */
-static void conf__refuses_what_it_does_not_know(void **state)
+UNIT(conf__refuses_what_it_does_not_know)
 {
     static const struct {
         const char *text;
@@ -121,4 +121,4 @@ static void conf__refuses_what_it_does_not_know(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(conf__everything), cmocka_unit_test(conf__refuses_what_it_does_not_know))
+UNIT_RUN(NULL, NULL)

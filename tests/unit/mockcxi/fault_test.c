@@ -13,7 +13,9 @@ static unsigned int make(const struct machine *machine, struct cxil_dev *dev)
     return (unsigned int)id;
 }
 
-static void fault__for_so_many_calls(void **state)
+#define TEST(name) UNIT_WITH(name, machine_start, machine_stop)
+
+TEST(fault__for_so_many_calls)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -31,7 +33,7 @@ static void fault__for_so_many_calls(void **state)
     machine->close_device(dev);
 }
 
-static void fault__for_a_time(void **state)
+TEST(fault__for_a_time)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -44,7 +46,7 @@ static void fault__for_a_time(void **state)
     machine->close_device(dev);
 }
 
-static void fault__until_a_moment(void **state)
+TEST(fault__until_a_moment)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -60,7 +62,7 @@ static void fault__until_a_moment(void **state)
 }
 
 /* For ever, but for one NIC; and then the rule is taken away. */
-static void fault__one_nic(void **state)
+TEST(fault__one_nic)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev0 = machine_open(machine, 0);
@@ -77,7 +79,7 @@ static void fault__one_nic(void **state)
     machine->close_device(dev2);
 }
 
-static void fault__one_service(void **state)
+TEST(fault__one_service)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -91,7 +93,7 @@ static void fault__one_service(void **state)
 }
 
 /* Each on its own, also when a new service has the id of an old one. */
-static void fault__each_service(void **state)
+TEST(fault__each_service)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev0 = machine_open(machine, 0);
@@ -113,7 +115,7 @@ static void fault__each_service(void **state)
 }
 
 /* The first that applies is taken; when it is used up, the next. */
-static void fault__in_order(void **state)
+TEST(fault__in_order)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -128,7 +130,7 @@ static void fault__in_order(void **state)
 }
 
 /* ENOSPC and EINVAL of what would have fitted: fail_info has nothing to say. */
-static void fault__of_allocation(void **state)
+TEST(fault__of_allocation)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 3);
@@ -147,7 +149,7 @@ static void fault__of_allocation(void **state)
 }
 
 /* Between the list and the opening, and while it is open. */
-static void nic__vanishes(void **state)
+TEST(nic__vanishes)
 {
     struct machine *machine = *state;
     struct cxil_device_list *devices = NULL;
@@ -171,7 +173,7 @@ static void nic__vanishes(void **state)
 }
 
 /* Each kind of call can fail, and then gives nothing to free. */
-static void fault__of_any_call(void **state)
+TEST(fault__of_any_call)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -201,7 +203,7 @@ static void fault__of_any_call(void **state)
 }
 
 /* The kernel did it, and the caller does not know. */
-static void fault__after_the_effect(void **state)
+TEST(fault__after_the_effect)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -214,7 +216,7 @@ static void fault__after_the_effect(void **state)
     machine->close_device(dev);
 }
 
-static void fault__delay(void **state)
+TEST(fault__delay)
 {
     struct machine *machine = *state;
     machine_configure(machine, MACHINE_FOUR_NICS
@@ -228,7 +230,7 @@ static void fault__delay(void **state)
 
 /* A mistake in cxi.conf is not taken for something else: every call fails, and the log says why,
  * even if it was not asked for. */
-static void conf__mistake(void **state)
+TEST(conf__mistake)
 {
     struct machine *machine = *state;
     struct cxil_device_list *devices = NULL;
@@ -238,7 +240,7 @@ static void conf__mistake(void **state)
     assert_int_equal(machine_logged(machine, "get_device_list cannot: cxi.conf line 2: 'four'"), 1);
 }
 
-static void log__one_line_a_call(void **state)
+TEST(log__one_line_a_call)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 1);
@@ -266,10 +268,4 @@ static void log__one_line_a_call(void **state)
     machine->close_device(dev);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-
-UNIT_MAIN(TEST(fault__for_so_many_calls), TEST(fault__for_a_time), TEST(fault__until_a_moment),
-          TEST(fault__one_nic), TEST(fault__one_service), TEST(fault__each_service),
-          TEST(fault__in_order), TEST(fault__of_allocation), TEST(nic__vanishes),
-          TEST(fault__of_any_call), TEST(fault__after_the_effect), TEST(fault__delay),
-          TEST(conf__mistake), TEST(log__one_line_a_call))
+UNIT_RUN(NULL, NULL)

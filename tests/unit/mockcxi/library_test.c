@@ -25,7 +25,9 @@ static Elf64_Xword dynamic(const struct link_map *map, Elf64_Sxword tag)
     return 0;
 }
 
-static void library__soname(void **state)
+#define TEST(name) UNIT_WITH(name, machine_start, machine_stop)
+
+TEST(library__soname)
 {
     const struct link_map *map = loaded();
     const char *strings = (const char *)dynamic(map, DT_STRTAB);
@@ -58,7 +60,7 @@ static uint32_t end_of_symbols(const uint32_t *hash, uint32_t *first)
 }
 
 /* A foreign program sees libcxi's names and no other of ours. */
-static void library__exports_nothing_else(void **state)
+TEST(library__exports_nothing_else)
 {
     const struct link_map *map = loaded();
     const char *strings = (const char *)dynamic(map, DT_STRTAB);
@@ -83,7 +85,7 @@ static void library__exports_nothing_else(void **state)
 }
 
 /* Each function is in its node (machine_load looked there), and in no other. */
-static void library__version_nodes(void **state)
+TEST(library__version_nodes)
 {
     void *library = dlopen(MOCKCXI_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     assert_non_null(library);
@@ -94,7 +96,7 @@ static void library__version_nodes(void **state)
 }
 
 /* Slurm frees with free() what cxil_free_… is for. */
-static void lists__are_plain_blocks(void **state)
+TEST(lists__are_plain_blocks)
 {
     struct machine *machine = *state;
     struct cxil_device_list *devices = NULL;
@@ -113,7 +115,7 @@ static void lists__are_plain_blocks(void **state)
     machine->free_svc_rsrc_list(NULL);
 }
 
-static void devices__are_described(void **state)
+TEST(devices__are_described)
 {
     struct machine *machine = *state;
     machine_configure(machine, "[mock]\nnics = 3\n[nic]\nles = 8192\nlink = down\n"
@@ -145,7 +147,7 @@ static void devices__are_described(void **state)
 }
 
 /* Without a directory, or a file in it, the machine has no NIC; nothing is written. */
-static void machine__without_nics(void **state)
+TEST(machine__without_nics)
 {
     struct machine *machine = *state;
     struct cxil_device_list *devices = NULL;
@@ -162,7 +164,7 @@ static void machine__without_nics(void **state)
     assert_int_equal(access(machine_path(machine, "state"), F_OK), -1);
 }
 
-static void arguments__that_libcxi_refuses(void **state)
+TEST(arguments__that_libcxi_refuses)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -178,8 +180,4 @@ static void arguments__that_libcxi_refuses(void **state)
     machine->close_device(dev);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-
-UNIT_MAIN(TEST(library__soname), TEST(library__exports_nothing_else), TEST(library__version_nodes),
-          TEST(lists__are_plain_blocks), TEST(devices__are_described), TEST(machine__without_nics),
-          TEST(arguments__that_libcxi_refuses))
+UNIT_RUN(NULL, NULL)

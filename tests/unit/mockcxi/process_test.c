@@ -29,7 +29,9 @@ static pid_t fork_child(void)
     return pid;
 }
 
-static void services__outlive_their_maker(void **state)
+#define TEST(name) UNIT_WITH(name, machine_start, machine_stop)
+
+TEST(services__outlive_their_maker)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -52,7 +54,7 @@ static void services__outlive_their_maker(void **state)
 
 /* Two prologs at once: no id is given twice, nothing is lost, and never is more reserved than there
  * is. */
-static void allocation__by_two_processes(void **state)
+TEST(allocation__by_two_processes)
 {
     enum { EACH = 40 };
     struct machine *machine = *state;
@@ -99,7 +101,7 @@ static void allocation__by_two_processes(void **state)
 
 /* Who looks does not wait for who changes; who dies lets go; what was begun beside the state is not
  * the state. */
-static void lock__of_a_killed_process(void **state)
+TEST(lock__of_a_killed_process)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -145,7 +147,7 @@ static void lock__of_a_killed_process(void **state)
 
 /* Killed at moments that nobody chose, the state is always a whole one, and nobody waits for ever:
  * one service more or less than the dead one knew of. */
-static void state__survives_kills(void **state)
+TEST(state__survives_kills)
 {
     enum { ROUNDS = 60 };
     struct machine *machine = *state;
@@ -183,7 +185,7 @@ static void state__survives_kills(void **state)
     machine->close_device(dev);
 }
 
-static void state__damaged_is_said(void **state)
+TEST(state__damaged_is_said)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -216,7 +218,7 @@ static void state__damaged_is_said(void **state)
 }
 
 /* A task that uses the service keeps it busy until it ends, however it ends. */
-static void service__busy_while_used(void **state)
+TEST(service__busy_while_used)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -252,7 +254,7 @@ static void service__busy_while_used(void **state)
     machine->close_device(other);
 }
 
-static void service__idle_when_given_back(void **state)
+TEST(service__idle_when_given_back)
 {
     struct machine *machine = *state;
     struct cxil_dev *dev = machine_open(machine, 0);
@@ -275,7 +277,7 @@ static void service__idle_when_given_back(void **state)
 enum { NOBODY = 65534 };
 
 /* Unless cxi.conf says otherwise, only the administrator makes services. */
-static void privilege__is_roots(void **state)
+TEST(privilege__is_roots)
 {
     struct machine *machine = *state;
     machine_configure(machine, "[mock]\nnics = 1\nlog = yes\n");
@@ -298,7 +300,7 @@ static void privilege__is_roots(void **state)
 }
 
 /* F7: only the job's owner. */
-static void others__may_look_only(void **state)
+TEST(others__may_look_only)
 {
     struct machine *machine = *state;
     if (geteuid() != 0)
@@ -331,7 +333,7 @@ static void others__may_look_only(void **state)
 }
 
 /* In a directory that is root's, users see what there is and change nothing. */
-static void others__in_a_directory_of_root(void **state)
+TEST(others__in_a_directory_of_root)
 {
     struct machine *machine = *state;
     if (geteuid() != 0)
@@ -355,10 +357,4 @@ static void others__in_a_directory_of_root(void **state)
     machine->close_device(dev);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, machine_start, machine_stop)
-
-UNIT_MAIN(TEST(services__outlive_their_maker), TEST(allocation__by_two_processes),
-          TEST(lock__of_a_killed_process), TEST(state__survives_kills),
-          TEST(state__damaged_is_said), TEST(service__busy_while_used),
-          TEST(service__idle_when_given_back), TEST(privilege__is_roots),
-          TEST(others__may_look_only), TEST(others__in_a_directory_of_root))
+UNIT_RUN(NULL, NULL)

@@ -18,7 +18,9 @@ static int close_first(void **state)
     return machine_stop(state);
 }
 
-static void default_service__is_the_drivers(void **state)
+#define TEST(name) UNIT_WITH(name, open_first, close_first)
+
+TEST(default_service__is_the_drivers)
 {
     struct machine *machine = *state;
     struct cxil_svc_list *list = NULL;
@@ -37,7 +39,7 @@ static void default_service__is_the_drivers(void **state)
     assert_int_equal(machine->destroy_svc(dev, CXI_DEFAULT_SVC_ID), -EINVAL);
 }
 
-static void alloc__grants_and_lists(void **state)
+TEST(alloc__grants_and_lists)
 {
     struct machine *machine = *state;
     struct cxil_dev *other = machine_open(machine, 2);
@@ -66,7 +68,7 @@ static void alloc__grants_and_lists(void **state)
     machine->close_device(other);
 }
 
-static void alloc__refuses_nonsense(void **state)
+TEST(alloc__refuses_nonsense)
 {
     struct machine *machine = *state;
     struct cxi_svc_fail_info fail;
@@ -86,7 +88,7 @@ static void alloc__refuses_nonsense(void **state)
 }
 
 /* A maximum above what the device has is EINVAL, for each resource. */
-static void alloc__maximum_above_the_device(void **state)
+TEST(alloc__maximum_above_the_device)
 {
     struct machine *machine = *state;
     static const uint16_t totals[CXI_RSRC_TYPE_MAX] = {2048, 1024,  512,  2047,
@@ -106,7 +108,7 @@ static void alloc__maximum_above_the_device(void **state)
 
 /* A reservation above what is free is ENOSPC, for each resource; the driver says how much
  * is free of all but trigger list entries. */
-static void alloc__reservation_above_what_is_free(void **state)
+TEST(alloc__reservation_above_what_is_free)
 {
     struct machine *machine = *state;
     static const uint16_t totals[CXI_RSRC_TYPE_MAX] = {2048, 1024,  512,  2047,
@@ -135,7 +137,7 @@ static void alloc__reservation_above_what_is_free(void **state)
 }
 
 /* fail_info goes as far as the first resource that did not suffice, in the order of the types. */
-static void alloc__fail_info_ends_at_the_first(void **state)
+TEST(alloc__fail_info_ends_at_the_first)
 {
     struct machine *machine = *state;
     machine_configure(machine, MACHINE_FOUR_NICS "[nic]\neqs = 10\n");
@@ -155,7 +157,7 @@ static void alloc__fail_info_ends_at_the_first(void **state)
 }
 
 /* 16 pools of list entries, the default service's among them; sharing that one costs none. */
-static void alloc__le_pools(void **state)
+TEST(alloc__le_pools)
 {
     struct machine *machine = *state;
     struct cxi_svc_fail_info fail;
@@ -178,7 +180,7 @@ static void alloc__le_pools(void **state)
 
 /* 4 pools of trigger list entries, of which the default service has one (F12: at least 8, and the
  * maximum is the reservation). */
-static void alloc__tle_pools(void **state)
+TEST(alloc__tle_pools)
 {
     struct machine *machine = *state;
     struct cxi_svc_fail_info fail;
@@ -202,7 +204,7 @@ static void alloc__tle_pools(void **state)
 }
 
 /* Unlimited is not nothing: it takes a pool of 8 trigger list entries too. */
-static void alloc__without_limits(void **state)
+TEST(alloc__without_limits)
 {
     struct machine *machine = *state;
     struct cxi_svc_desc got;
@@ -216,7 +218,7 @@ static void alloc__without_limits(void **state)
 
 /* Slingshot Host Software 13.1 and 14.0.0 refuse a VNI that another service of the NIC has; earlier
  * and later ones do not. */
-static void alloc__shared_vnis(void **state)
+TEST(alloc__shared_vnis)
 {
     struct machine *machine = *state;
     struct cxi_svc_desc desc = machine_service(10);
@@ -232,7 +234,7 @@ static void alloc__shared_vnis(void **state)
     assert_int_equal(machine->alloc_svc(dev, &desc, NULL), -EEXIST);
 }
 
-static void vni_range__aligned_and_alone(void **state)
+TEST(vni_range__aligned_and_alone)
 {
     struct machine *machine = *state;
     struct cxi_svc_desc desc = machine_service(0);
@@ -266,7 +268,7 @@ static void vni_range__aligned_and_alone(void **state)
     assert_int_equal(machine->svc_set_vni_range(dev, 3, 256, 511), -EINVAL);
 }
 
-static void update__all_but_limits(void **state)
+TEST(update__all_but_limits)
 {
     struct machine *machine = *state;
     struct cxi_svc_desc got;
@@ -290,7 +292,7 @@ static void update__all_but_limits(void **state)
     assert_int_equal(machine->update_svc(dev, &desc, NULL), -EINVAL);
 }
 
-static void lpr__and_use(void **state)
+TEST(lpr__and_use)
 {
     struct machine *machine = *state;
     struct cxi_rsrc_use use;
@@ -317,7 +319,7 @@ static void lpr__and_use(void **state)
     machine->free_svc_rsrc_list(list);
 }
 
-static void netns__without_other_members(void **state)
+TEST(netns__without_other_members)
 {
     struct machine *machine = *state;
     struct cxil_lni *lni = NULL;
@@ -338,11 +340,4 @@ static void netns__without_other_members(void **state)
     assert_int_equal(machine->destroy_lni(lni), 0);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, open_first, close_first)
-
-UNIT_MAIN(TEST(default_service__is_the_drivers), TEST(alloc__grants_and_lists),
-          TEST(alloc__refuses_nonsense), TEST(alloc__maximum_above_the_device),
-          TEST(alloc__reservation_above_what_is_free), TEST(alloc__fail_info_ends_at_the_first),
-          TEST(alloc__le_pools), TEST(alloc__tle_pools), TEST(alloc__without_limits),
-          TEST(alloc__shared_vnis), TEST(vni_range__aligned_and_alone),
-          TEST(update__all_but_limits), TEST(lpr__and_use), TEST(netns__without_other_members))
+UNIT_RUN(NULL, NULL)

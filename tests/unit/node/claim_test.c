@@ -17,7 +17,7 @@ static int read_claim(const char *document, const char *cluster, const char *job
     return rc;
 }
 
-static void claim__is_the_document_s(void **state)
+UNIT(claim__is_the_document_s)
 {
     struct claim claim;
     struct error err;
@@ -40,7 +40,7 @@ static void claim__is_the_document_s(void **state)
     assert_string_equal(claim_vnis(longest, 4, vnis), "65535,65534,65533,65532");
 }
 
-static void claim__a_released_job_s_is_not_active(void **state)
+UNIT(claim__a_released_job_s_is_not_active)
 {
     struct claim claim;
     struct error err;
@@ -51,7 +51,7 @@ static void claim__a_released_job_s_is_not_active(void **state)
     assert_false(claim.active);
 }
 
-static void claim__refuses_what_is_not_enough(void **state)
+UNIT(claim__refuses_what_is_not_enough)
 {
     static const struct {
         const char *document, *why;
@@ -77,7 +77,7 @@ static void claim__refuses_what_is_not_enough(void **state)
 }
 
 /* Names are compared whole, as the broker does: "n1" is neither "n10" nor "n1.site". */
-static void claim__knows_whether_the_job_runs_here(void **state)
+UNIT(claim__knows_whether_the_job_runs_here)
 {
     static const struct {
         const char *nodes;
@@ -102,7 +102,7 @@ static void claim__knows_whether_the_job_runs_here(void **state)
     }
 }
 
-static void claim__cuts_a_long_node_list_for_people_only(void **state)
+UNIT(claim__cuts_a_long_node_list_for_people_only)
 {
     char document[512], longest[200] = "";
     struct claim claim;
@@ -119,8 +119,4 @@ static void claim__cuts_a_long_node_list_for_people_only(void **state)
     assert_string_equal(claim.nodes + CLAIM_NODES_SIZE - 4, "...");
 }
 
-UNIT_MAIN(cmocka_unit_test(claim__is_the_document_s),
-          cmocka_unit_test(claim__a_released_job_s_is_not_active),
-          cmocka_unit_test(claim__refuses_what_is_not_enough),
-          cmocka_unit_test(claim__knows_whether_the_job_runs_here),
-          cmocka_unit_test(claim__cuts_a_long_node_list_for_people_only))
+UNIT_RUN(NULL, NULL)

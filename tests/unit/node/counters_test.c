@@ -43,7 +43,9 @@ static void put(const char *name, const char *text)
     fclose(file);
 }
 
-static void counter__is_read_strictly(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(counter__is_read_strictly)
 {
     uint64_t value = 0;
     assert_true(counter_parse("0", &value));
@@ -65,7 +67,7 @@ static void counter__is_read_strictly(void **state)
     assert_int_equal(value, INT64_MAX);
 }
 
-static void counters__of_a_kind_are_summed(void **state)
+TEST(counters__of_a_kind_are_summed)
 {
     struct counters counters;
     strcpy(settings.counters[TRAFFIC_TX_PACKETS], "sent_[0-2],other");
@@ -89,7 +91,7 @@ static void counters__of_a_kind_are_summed(void **state)
     assert_int_equal(counters.known, 0);
 }
 
-static void word__is_one_line(void **state)
+TEST(word__is_one_line)
 {
     char word[SYSFS_TEXT_SIZE], longest[200];
     put("fru/serial_number", "  GR21 A \nmore\n");
@@ -106,6 +108,4 @@ static void word__is_one_line(void **state)
     assert_false(sysfs_read(settings.sysfs, "cxi0", "fru/none", word));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-UNIT_MAIN(TEST(counter__is_read_strictly), TEST(counters__of_a_kind_are_summed),
-          TEST(word__is_one_line))
+UNIT_RUN(NULL, NULL)

@@ -40,7 +40,9 @@ static int create(struct fit *fit, struct error *err)
     return service_create(&nics, &nics.at[0], &order, fit, err);
 }
 
-static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(create__asks_for_the_owner_the_vnis_and_the_classes_only)
 {
     struct fit fit;
     struct error err;
@@ -62,7 +64,7 @@ static void create__asks_for_the_owner_the_vnis_and_the_classes_only(void **stat
     assert_false(fit_lacks_any(&fit));
 }
 
-static void create__keeps_what_is_there(void **state)
+TEST(create__keeps_what_is_there)
 {
     struct fit fit;
     struct error err;
@@ -73,7 +75,7 @@ static void create__keeps_what_is_there(void **state)
 }
 
 /* A call that was cut short after its effect. */
-static void create__finds_what_an_interrupted_call_made(void **state)
+TEST(create__finds_what_an_interrupted_call_made)
 {
     struct fit fit;
     struct error err;
@@ -89,7 +91,7 @@ static void create__finds_what_an_interrupted_call_made(void **state)
     assert_int_equal(create(&fit, &err), ERROR_IO);
 }
 
-static void create__takes_less_of_what_the_driver_lacks(void **state)
+TEST(create__takes_less_of_what_the_driver_lacks)
 {
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
         struct fit fit;
@@ -108,7 +110,7 @@ static void create__takes_less_of_what_the_driver_lacks(void **state)
     }
 }
 
-static void create__does_without_a_pool(void **state)
+TEST(create__does_without_a_pool)
 {
     struct fit fit;
     struct error err;
@@ -123,7 +125,7 @@ static void create__does_without_a_pool(void **state)
 }
 
 /* Somebody allocates between the look and the call: the second look tells. */
-static void create__looks_again_when_somebody_was_faster(void **state)
+TEST(create__looks_again_when_somebody_was_faster)
 {
     struct fit fit;
     struct error err;
@@ -140,7 +142,7 @@ static void create__looks_again_when_somebody_was_faster(void **state)
 }
 
 /* adjust_limits = no: all that is wanted, or nothing. */
-static void create__exact_takes_no_less(void **state)
+TEST(create__exact_takes_no_less)
 {
     struct fit fit;
     struct error err;
@@ -158,7 +160,7 @@ static void create__exact_takes_no_less(void **state)
     assert_non_null(strstr(err.text, "cxi0: no service: less is free"));
 }
 
-static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
+TEST(create__exact_takes_no_less_when_the_driver_says_so)
 {
     struct fit fit;
     struct error err;
@@ -171,7 +173,7 @@ static void create__exact_takes_no_less_when_the_driver_says_so(void **state)
     assert_true(fit.pools.none[CXI_RSRC_TYPE_TLE]);
 }
 
-static void create__gives_up_when_nothing_is_left_to_take_back(void **state)
+TEST(create__gives_up_when_nothing_is_left_to_take_back)
 {
     struct fit fit;
     struct error err;
@@ -182,7 +184,7 @@ static void create__gives_up_when_nothing_is_left_to_take_back(void **state)
     assert_non_null(strstr(err.text, "cxi0: no service"));
 }
 
-static void create__says_why_not(void **state)
+TEST(create__says_why_not)
 {
     static const struct {
         int failure, code;
@@ -205,7 +207,7 @@ static void create__says_why_not(void **state)
     }
 }
 
-static void create__names_who_has_the_vni(void **state)
+TEST(create__names_who_has_the_vni)
 {
     struct fit fit;
     struct error err;
@@ -216,12 +218,4 @@ static void create__names_who_has_the_vni(void **state)
     assert_non_null(strstr(err.text, "VNI 1025 is still in use by service 7 (uid 4000, VNI 1025)"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-UNIT_MAIN(TEST(create__asks_for_the_owner_the_vnis_and_the_classes_only),
-          TEST(create__keeps_what_is_there), TEST(create__finds_what_an_interrupted_call_made),
-          TEST(create__takes_less_of_what_the_driver_lacks), TEST(create__does_without_a_pool),
-          TEST(create__looks_again_when_somebody_was_faster), TEST(create__exact_takes_no_less),
-          TEST(create__exact_takes_no_less_when_the_driver_says_so),
-          TEST(create__gives_up_when_nothing_is_left_to_take_back), TEST(create__says_why_not),
-          TEST(create__names_who_has_the_vni))
+UNIT_RUN(NULL, NULL)

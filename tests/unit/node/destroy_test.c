@@ -60,7 +60,9 @@ static struct services_left destroy(nic_service_fn *meant, int64_t budget_ms)
     return result;
 }
 
-static void destroy__takes_what_is_meant_and_nothing_else(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(destroy__takes_what_is_meant_and_nothing_else)
 {
     struct services_left result = destroy(of_1024, 0);
     assert_int_equal(result.left_count, 0);
@@ -70,7 +72,7 @@ static void destroy__takes_what_is_meant_and_nothing_else(void **state)
 }
 
 /* Whoever asks for everything still does not get what is the system's. */
-static void destroy__never_takes_a_system_service(void **state)
+TEST(destroy__never_takes_a_system_service)
 {
     struct cxi_svc_desc system = chip_service(9, 0, 77);
     system.is_system_svc = 1;
@@ -82,7 +84,7 @@ static void destroy__never_takes_a_system_service(void **state)
     assert_int_equal(driver.destroys, 3);
 }
 
-static void destroy__tries_again_while_busy(void **state)
+TEST(destroy__tries_again_while_busy)
 {
     driver.busy[1] = 5;
     struct services_left result = destroy(of_1024, 5000);
@@ -92,7 +94,7 @@ static void destroy__tries_again_while_busy(void **state)
     assert_int_equal(time_ms, 1000000 + 620);
 }
 
-static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
+TEST(destroy__gives_up_when_its_time_is_over_and_not_before)
 {
     driver.busy[1] = -1;
     struct services_left result = destroy(of_1024, 300000);
@@ -105,7 +107,7 @@ static void destroy__gives_up_when_its_time_is_over_and_not_before(void **state)
     assert_int_equal(driver.count[0], 2); /* the other NIC's is gone */
 }
 
-static void destroy__without_time_there_is_one_try(void **state)
+TEST(destroy__without_time_there_is_one_try)
 {
     driver.busy[0] = driver.busy[1] = -1;
     struct services_left result = destroy(of_1024, 0);
@@ -114,7 +116,7 @@ static void destroy__without_time_there_is_one_try(void **state)
     assert_int_equal(result.left_count, 2);
 }
 
-static void destroy__waits_for_busy_ones_only(void **state)
+TEST(destroy__waits_for_busy_ones_only)
 {
     driver.busy[1] = -1;
     driver.destroy_failure = -EIO;
@@ -125,7 +127,7 @@ static void destroy__waits_for_busy_ones_only(void **state)
 }
 
 /* An error after the effect: what counts is whether it is still there. */
-static void destroy__believes_the_list_rather_than_the_answer(void **state)
+TEST(destroy__believes_the_list_rather_than_the_answer)
 {
     driver.busy[1] = 1;
     driver.destroys_all_the_same = true;
@@ -133,7 +135,7 @@ static void destroy__believes_the_list_rather_than_the_answer(void **state)
     assert_int_equal(result.left_count, 0);
 }
 
-static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **state)
+TEST(destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean)
 {
     driver.list_failure[0] = -EIO;
     struct services_left result = destroy(of_1024, 5000);
@@ -144,11 +146,4 @@ static void destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean(void **
     assert_int_equal(driver.count[1], 1);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-UNIT_MAIN(TEST(destroy__takes_what_is_meant_and_nothing_else),
-          TEST(destroy__never_takes_a_system_service), TEST(destroy__tries_again_while_busy),
-          TEST(destroy__gives_up_when_its_time_is_over_and_not_before),
-          TEST(destroy__without_time_there_is_one_try), TEST(destroy__waits_for_busy_ones_only),
-          TEST(destroy__believes_the_list_rather_than_the_answer),
-          TEST(destroy__a_nic_that_does_not_answer_is_not_known_to_be_clean))
+UNIT_RUN(NULL, NULL)

@@ -22,7 +22,7 @@ static struct cxi_rsrc_limits want_of(uint32_t cores)
     return want;
 }
 
-static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **state)
+UNIT(fit__an_empty_nic_gives_all_and_no_maximum_above_its_own)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_default_service()};
@@ -40,7 +40,7 @@ static void fit__an_empty_nic_gives_all_and_no_maximum_above_its_own(void **stat
 }
 
 /* Each resource in turn is held by another service but for a few. */
-static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
+UNIT(fit__each_resource_is_scaled_back_to_what_is_free)
 {
     const struct cxi_rsrc_limits want = want_of(96);
     for (int type = 0; type < CXI_RSRC_TYPE_MAX; type++) {
@@ -62,7 +62,7 @@ static void fit__each_resource_is_scaled_back_to_what_is_free(void **state)
     }
 }
 
-static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
+UNIT(fit__fewer_tles_than_the_driver_gives_are_none)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
@@ -76,7 +76,7 @@ static void fit__fewer_tles_than_the_driver_gives_are_none(void **state)
     free(list);
 }
 
-static void fit__services_without_limits_reserve_nothing(void **state)
+UNIT(fit__services_without_limits_reserve_nothing)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc other = chip_service(7, 4000, 2000);
@@ -90,7 +90,7 @@ static void fit__services_without_limits_reserve_nothing(void **state)
     free(list);
 }
 
-static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
+UNIT(fit__more_reserved_than_there_is_leaves_nothing)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_service(7, 4000, 2000), chip_service(8, 4000, 2001)};
@@ -104,7 +104,7 @@ static void fit__more_reserved_than_there_is_leaves_nothing(void **state)
     free(list);
 }
 
-static void fit__four_services_with_tles_leave_no_pool(void **state)
+UNIT(fit__four_services_with_tles_leave_no_pool)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[4];
@@ -126,7 +126,7 @@ static void fit__four_services_with_tles_leave_no_pool(void **state)
     free(list);
 }
 
-static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **state)
+UNIT(fit__shrink_takes_less_of_the_first_that_does_not_suffice)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_rsrc_limits want = want_of(96);
@@ -142,7 +142,7 @@ static void fit__shrink_takes_less_of_the_first_that_does_not_suffice(void **sta
     assert_int_equal(chip_lacking(&fit), 1 << CXI_RSRC_TYPE_TXQ);
 }
 
-static void fit__shrink_heeds_pools_and_comes_to_an_end(void **state)
+UNIT(fit__shrink_heeds_pools_and_comes_to_an_end)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_rsrc_limits want = want_of(96);
@@ -177,7 +177,7 @@ static const char *explain(const struct fit *fit, enum cxi_rsrc_type type, const
     return fit_explain(fit, &limits_resources[i], false, nic, jobs, NULL, out);
 }
 
-static void fit__explain_names_the_holders_largest_first(void **state)
+UNIT(fit__explain_names_the_holders_largest_first)
 {
     struct cxil_devinfo info = chip_info(0);
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(12, 5588, 1024)};
@@ -195,7 +195,7 @@ static void fit__explain_names_the_holders_largest_first(void **state)
     free(list);
 }
 
-static void fit__explain_names_four_of_many(void **state)
+UNIT(fit__explain_names_four_of_many)
 {
     struct cxil_devinfo info = chip_info(3);
     struct cxi_svc_desc services[6];
@@ -216,13 +216,4 @@ static void fit__explain_names_four_of_many(void **state)
     free(list);
 }
 
-UNIT_MAIN(cmocka_unit_test(fit__an_empty_nic_gives_all_and_no_maximum_above_its_own),
-          cmocka_unit_test(fit__each_resource_is_scaled_back_to_what_is_free),
-          cmocka_unit_test(fit__fewer_tles_than_the_driver_gives_are_none),
-          cmocka_unit_test(fit__services_without_limits_reserve_nothing),
-          cmocka_unit_test(fit__more_reserved_than_there_is_leaves_nothing),
-          cmocka_unit_test(fit__four_services_with_tles_leave_no_pool),
-          cmocka_unit_test(fit__shrink_takes_less_of_the_first_that_does_not_suffice),
-          cmocka_unit_test(fit__shrink_heeds_pools_and_comes_to_an_end),
-          cmocka_unit_test(fit__explain_names_the_holders_largest_first),
-          cmocka_unit_test(fit__explain_names_four_of_many))
+UNIT_RUN(NULL, NULL)

@@ -44,7 +44,9 @@ static const char *describe(uint32_t uid, const char *device)
     return holders_describe(proc, uid, device, &looks, text);
 }
 
-static void holders__are_who_has_the_nic_open(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(holders__are_who_has_the_nic_open)
 {
     char words[64];
     uint32_t me = (uint32_t)geteuid();
@@ -55,13 +57,13 @@ static void holders__are_who_has_the_nic_open(void **state)
     assert_string_equal(describe(me, "cxi1"), words);
 }
 
-static void holders__of_others_do_not_count(void **state)
+TEST(holders__of_others_do_not_count)
 {
     add_process("4711", "hpl\n", "/dev/cxi1");
     assert_non_null(strstr(describe((uint32_t)geteuid() + 1, "cxi1"), "a process of uid "));
 }
 
-static void holders__are_three_and_so_many_more(void **state)
+TEST(holders__are_three_and_so_many_more)
 {
     static const char *const pids[] = {"1", "2", "3", "4", "5"};
     for (size_t i = 0; i < 5; i++)
@@ -70,13 +72,13 @@ static void holders__are_three_and_so_many_more(void **state)
     assert_non_null(strstr(text, "(a name of 15 ch) and 2 more of uid "));
 }
 
-static void holders__have_names_that_are_text(void **state)
+TEST(holders__have_names_that_are_text)
 {
     add_process("4711", "a\xff\x1b[1m\xc2\x9b~\n", "/dev/cxi0");
     assert_non_null(strstr(describe((uint32_t)geteuid(), "cxi0"), "(a??[1m??~)"));
 }
 
-static void holders__nobody_is_seen(void **state)
+TEST(holders__nobody_is_seen)
 {
     assert_string_equal(describe(5588, "cxi0"),
                         "a process of uid 5588, or by operations that the NIC has to end");
@@ -87,7 +89,7 @@ static void holders__nobody_is_seen(void **state)
 }
 
 /* With a million descriptors a user would hold up the hooks of all others on the node. */
-static void holders__are_looked_for_so_many_times_only(void **state)
+TEST(holders__are_looked_for_so_many_times_only)
 {
     char text[HOLDERS_TEXT_SIZE], path[PATH_SIZE];
     uint32_t me = (uint32_t)geteuid();
@@ -112,7 +114,7 @@ static void add_status(const char *pid, const char *text)
     assert_int_equal(folder_write(path, "status", 0644, text), 0);
 }
 
-static void holders__user_lives_in_any_process_of_his(void **state)
+TEST(holders__user_lives_in_any_process_of_his)
 {
     add_status("11", "Name:\thpl\nState:\tZ (zombie)\nUid:\t5588\t5588\t5588\t5588\n");
     add_status("12", "Name:\tsh\nState:\tS (sleeping)\nUid:\t0\t0\t0\t0\n");
@@ -124,9 +126,4 @@ static void holders__user_lives_in_any_process_of_his(void **state)
     assert_false(holders_user_lives(proc, 558));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-UNIT_MAIN(TEST(holders__are_who_has_the_nic_open), TEST(holders__of_others_do_not_count),
-          TEST(holders__are_three_and_so_many_more), TEST(holders__have_names_that_are_text),
-          TEST(holders__user_lives_in_any_process_of_his), TEST(holders__nobody_is_seen),
-          TEST(holders__are_looked_for_so_many_times_only))
+UNIT_RUN(NULL, NULL)

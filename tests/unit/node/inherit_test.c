@@ -38,7 +38,9 @@ static int inherit(struct variables *variables, const char *vnis, const char *de
     return variables_inherit(variables, given, &nics, err);
 }
 
-static void inherit__takes_what_is_there(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(inherit__takes_what_is_there)
 {
     struct variables variables;
     struct error err;
@@ -56,7 +58,7 @@ static void inherit__takes_what_is_there(void **state)
     assert_int_equal(variables.traffic_classes, 0x08);
 }
 
-static void inherit__nothing_is_to_be_cleared(void **state)
+TEST(inherit__nothing_is_to_be_cleared)
 {
     struct variables variables;
     struct error err;
@@ -65,7 +67,7 @@ static void inherit__nothing_is_to_be_cleared(void **state)
 }
 
 /* Where an outer launcher forgot it (flux-coral2 412). */
-static void inherit__missing_classes_are_found_at_the_services(void **state)
+TEST(inherit__missing_classes_are_found_at_the_services)
 {
     struct variables variables;
     struct error err;
@@ -73,7 +75,7 @@ static void inherit__missing_classes_are_found_at_the_services(void **state)
     assert_int_equal(variables.traffic_classes, 0x0a);
 }
 
-static void inherit__says_what_is_wrong(void **state)
+TEST(inherit__says_what_is_wrong)
 {
     static const struct {
         const char *vnis, *devices, *ids, *classes, *why;
@@ -109,7 +111,7 @@ static void inherit__says_what_is_wrong(void **state)
     }
 }
 
-static void inherit__a_nic_that_fails_is_no_proof(void **state)
+TEST(inherit__a_nic_that_fails_is_no_proof)
 {
     struct variables variables;
     struct error err;
@@ -120,8 +122,4 @@ static void inherit__a_nic_that_fails_is_no_proof(void **state)
     assert_non_null(strstr(err.text, "cxi0 cannot be asked"));
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-UNIT_MAIN(TEST(inherit__takes_what_is_there), TEST(inherit__nothing_is_to_be_cleared),
-          TEST(inherit__missing_classes_are_found_at_the_services),
-          TEST(inherit__says_what_is_wrong), TEST(inherit__a_nic_that_fails_is_no_proof))
+UNIT_RUN(NULL, NULL)

@@ -35,7 +35,7 @@ static const struct golden golden[] = {
       L(2048, 2048), L(1022, 1022)}},
 };
 
-static void limits__defaults_are_the_design_s_table(void **state)
+UNIT(limits__defaults_are_the_design_s_table)
 {
     struct limits_rules rules = chip_rules();
     for (size_t i = 0; i < sizeof golden / sizeof golden[0]; i++) {
@@ -48,7 +48,7 @@ static void limits__defaults_are_the_design_s_table(void **state)
     }
 }
 
-static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **state)
+UNIT(limits__a_fixed_reservation_takes_the_place_of_that_by_cores)
 {
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
@@ -62,7 +62,7 @@ static void limits__a_fixed_reservation_takes_the_place_of_that_by_cores(void **
     assert_int_equal(want.eqs.res, 8);
 }
 
-static void limits__nothing_per_core_reserves_nothing(void **state)
+UNIT(limits__nothing_per_core_reserves_nothing)
 {
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
@@ -75,7 +75,7 @@ static void limits__nothing_per_core_reserves_nothing(void **state)
     assert_int_equal(want.les.max, 16384);
 }
 
-static void limits__a_site_s_maximum_bounds_the_reservation(void **state)
+UNIT(limits__a_site_s_maximum_bounds_the_reservation)
 {
     struct limits_rules rules = chip_rules();
     struct cxi_rsrc_limits want;
@@ -115,7 +115,7 @@ static bool apply(const char *text)
     return warned[0] == '\0';
 }
 
-static void joblimits__are_of_every_kind_and_resource(void **state)
+UNIT_WITH(joblimits__are_of_every_kind_and_resource, set_up, NULL)
 {
     for (int i = 0; i < LIMITS_COUNT; i++) {
         const struct limits_resource *resource = &limits_resources[i];
@@ -132,7 +132,7 @@ static void joblimits__are_of_every_kind_and_resource(void **state)
     assert_true(settings.adjust_limits);
 }
 
-static void joblimits__none_change_nothing(void **state)
+UNIT_WITH(joblimits__none_change_nothing, set_up, NULL)
 {
     struct limits_rules before = settings.limits;
     assert_true(apply(""));
@@ -141,7 +141,7 @@ static void joblimits__none_change_nothing(void **state)
     assert_true(settings.adjust_limits);
 }
 
-static void joblimits__all_or_nothing(void **state)
+UNIT_WITH(joblimits__all_or_nothing, set_up, NULL)
 {
     assert_true(apply("no_adjust_limits"));
     assert_false(settings.adjust_limits);
@@ -151,7 +151,7 @@ static void joblimits__all_or_nothing(void **state)
 }
 
 /* The site's maximum, also when the job's own stands before it. */
-static void joblimits__go_no_further_than_the_site(void **state)
+UNIT_WITH(joblimits__go_no_further_than_the_site, set_up, NULL)
 {
     settings.limits.of[CXI_RSRC_TYPE_TXQ].max = 100;
     assert_false(apply("max_txqs=50,res_txqs=101,max_txqs=100,def_txqs=65535"));
@@ -164,7 +164,7 @@ static void joblimits__go_no_further_than_the_site(void **state)
 }
 
 /* Users write them: what cannot be must not stop their jobs, nor drain a node. */
-static void joblimits__that_are_none_are_left_out(void **state)
+UNIT_WITH(joblimits__that_are_none_are_left_out, set_up, NULL)
 {
     static const char *const bad[] = {
         "txqs=3",        "res_=3",
@@ -191,12 +191,4 @@ static void joblimits__that_are_none_are_left_out(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test(limits__defaults_are_the_design_s_table),
-          cmocka_unit_test(limits__a_fixed_reservation_takes_the_place_of_that_by_cores),
-          cmocka_unit_test(limits__nothing_per_core_reserves_nothing),
-          cmocka_unit_test(limits__a_site_s_maximum_bounds_the_reservation),
-          cmocka_unit_test_setup(joblimits__are_of_every_kind_and_resource, set_up),
-          cmocka_unit_test_setup(joblimits__none_change_nothing, set_up),
-          cmocka_unit_test_setup(joblimits__all_or_nothing, set_up),
-          cmocka_unit_test_setup(joblimits__go_no_further_than_the_site, set_up),
-          cmocka_unit_test_setup(joblimits__that_are_none_are_left_out, set_up))
+UNIT_RUN(NULL, NULL)

@@ -15,7 +15,7 @@ static struct cxi_svc_desc two_vnis(void)
     return service;
 }
 
-static void service__is_exact(void **state)
+UNIT(service__is_exact)
 {
     struct cxi_svc_desc service = two_vnis();
     assert_true(service_is_of(&service, 5588, vnis, 2)); /* in any order */
@@ -27,7 +27,7 @@ static void service__is_exact(void **state)
 }
 
 /* Each thing that makes it somebody else's, alone. */
-static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
+UNIT(service__whatever_is_less_restricted_is_not_a_job_s)
 {
     struct cxi_svc_desc others[8];
     enum { COUNT = sizeof others / sizeof others[0] };
@@ -46,7 +46,7 @@ static void service__whatever_is_less_restricted_is_not_a_job_s(void **state)
         assert_false(service_is_of(&others[i], 5588, vnis, 2));
 }
 
-static void service__the_default_service_is_the_system_s(void **state)
+UNIT(service__the_default_service_is_the_system_s)
 {
     struct cxi_svc_desc service = chip_default_service();
     assert_true(service_is_system(&service));
@@ -56,7 +56,7 @@ static void service__the_default_service_is_the_system_s(void **state)
     assert_true(service_is_system(&service));
 }
 
-static void service__finds_by_id(void **state)
+UNIT(service__finds_by_id)
 {
     struct cxi_svc_desc services[] = {chip_default_service(), chip_service(4, 5588, 1024),
                                       two_vnis()};
@@ -66,7 +66,7 @@ static void service__finds_by_id(void **state)
     free(list);
 }
 
-static void service__traffic_classes_are_the_bits_of_f12(void **state)
+UNIT(service__traffic_classes_are_the_bits_of_f12)
 {
     struct cxi_svc_desc service = two_vnis();
     assert_int_equal(service_traffic_classes(&service), 0x0a);
@@ -76,7 +76,7 @@ static void service__traffic_classes_are_the_bits_of_f12(void **state)
     assert_int_equal(service_traffic_classes(&service), 0x0f);
 }
 
-static void service__describes_for_people(void **state)
+UNIT(service__describes_for_people)
 {
     char text[SERVICE_TEXT_SIZE];
     struct cxi_svc_desc service = two_vnis();
@@ -89,9 +89,4 @@ static void service__describes_for_people(void **state)
     assert_string_equal(service_describe(&service, text), "system, VNIs 1,10");
 }
 
-UNIT_MAIN(cmocka_unit_test(service__is_exact),
-          cmocka_unit_test(service__whatever_is_less_restricted_is_not_a_job_s),
-          cmocka_unit_test(service__the_default_service_is_the_system_s),
-          cmocka_unit_test(service__finds_by_id),
-          cmocka_unit_test(service__traffic_classes_are_the_bits_of_f12),
-          cmocka_unit_test(service__describes_for_people))
+UNIT_RUN(NULL, NULL)

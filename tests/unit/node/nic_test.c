@@ -5,7 +5,7 @@
 #include "tests/unit/node/driver.h"
 #include "tests/unit/unit.h"
 
-static void nics__are_by_device_number(void **state)
+UNIT_WITH(nics__are_by_device_number, driver_reset, NULL)
 {
     struct nics nics;
     struct error err;
@@ -21,7 +21,7 @@ static void nics__are_by_device_number(void **state)
     assert_int_equal(driver.opens, driver.closes);
 }
 
-static void nics__none_is_no_error(void **state)
+UNIT_WITH(nics__none_is_no_error, driver_reset, NULL)
 {
     struct nics nics;
     struct error err;
@@ -31,7 +31,7 @@ static void nics__none_is_no_error(void **state)
     nics_close(&nics);
 }
 
-static void nics__one_that_vanishes_is_left_out(void **state)
+UNIT_WITH(nics__one_that_vanishes_is_left_out, driver_reset, NULL)
 {
     struct nics nics;
     struct error err;
@@ -44,7 +44,7 @@ static void nics__one_that_vanishes_is_left_out(void **state)
     nics_close(&nics);
 }
 
-static void nics__one_that_cannot_be_opened_has_failed(void **state)
+UNIT_WITH(nics__one_that_cannot_be_opened_has_failed, driver_reset, NULL)
 {
     struct nics nics;
     struct error err;
@@ -56,7 +56,7 @@ static void nics__one_that_cannot_be_opened_has_failed(void **state)
     nics_close(&nics);
 }
 
-static void nics__one_that_does_not_tell_its_services_has_failed(void **state)
+UNIT_WITH(nics__one_that_does_not_tell_its_services_has_failed, driver_reset, NULL)
 {
     struct nics nics;
     struct error err;
@@ -71,9 +71,4 @@ static void nics__one_that_does_not_tell_its_services_has_failed(void **state)
     assert_int_equal(driver.opens, driver.closes);
 }
 
-UNIT_MAIN(cmocka_unit_test_setup(nics__are_by_device_number, driver_reset),
-          cmocka_unit_test_setup(nics__none_is_no_error, driver_reset),
-          cmocka_unit_test_setup(nics__one_that_vanishes_is_left_out, driver_reset),
-          cmocka_unit_test_setup(nics__one_that_cannot_be_opened_has_failed, driver_reset),
-          cmocka_unit_test_setup(nics__one_that_does_not_tell_its_services_has_failed,
-                                 driver_reset))
+UNIT_RUN(NULL, NULL)

@@ -53,7 +53,9 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(statedir_write(&dir, name, text, &err), 0);
 }
 
-static void note__comes_back_as_it_was(void **state)
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
+TEST(note__comes_back_as_it_was)
 {
     struct error err;
     struct note note = example(4711, "f17"), back;
@@ -79,7 +81,7 @@ static void note__comes_back_as_it_was(void **state)
     assert_int_equal(note_read(&dir, 4711, &back, &err), ERROR_NOT_FOUND);
 }
 
-static void note__of_an_earlier_start_is_not_current(void **state)
+TEST(note__of_an_earlier_start_is_not_current)
 {
     struct note note = example(1, "f1");
     snprintf(note.boot, sizeof note.boot, "11111111-2222-3333-4444-555555555555");
@@ -87,7 +89,7 @@ static void note__of_an_earlier_start_is_not_current(void **state)
 }
 
 /* I1: what is told later has a higher order, by the clock and past it. */
-static void note__is_owed_in_order(void **state)
+TEST(note__is_owed_in_order)
 {
     struct note note = example(1, "f1");
     note.owed = false;
@@ -113,7 +115,7 @@ static unsigned int mode_of(const char *name)
 
 /* B8: whose jobs run here, and on which VNIs, is no other user's to read; an older release let
  * everybody. */
-static void notes__are_for_nobody_else_to_read(void **state)
+TEST(notes__are_for_nobody_else_to_read)
 {
     struct error err;
     struct notes notes;
@@ -144,7 +146,7 @@ static void notes__are_for_nobody_else_to_read(void **state)
 }
 
 /* F9: with growing pauses, up to an hour. */
-static void note__is_due_after_growing_pauses(void **state)
+TEST(note__is_due_after_growing_pauses)
 {
     struct error err;
     struct note note = example(1, "f1"), back;
@@ -166,7 +168,7 @@ static void note__is_due_after_growing_pauses(void **state)
     assert_int_equal(back.tried_ms, begin);
 }
 
-static void note__reports_have_words(void **state)
+TEST(note__reports_have_words)
 {
     assert_null(note_report_word(NOTE_INTENDED));
     assert_string_equal(note_report_word(NOTE_MADE), "created");
@@ -174,7 +176,7 @@ static void note__reports_have_words(void **state)
     assert_string_equal(note_report_word(NOTE_GONE), "destroyed");
 }
 
-static void note__what_it_never_wrote_is_refused(void **state)
+TEST(note__what_it_never_wrote_is_refused)
 {
     struct note note = example(4711, "f17"), back;
     char *whole = note_format(&note);
@@ -207,7 +209,7 @@ static void note__what_it_never_wrote_is_refused(void **state)
     free(whole);
 }
 
-static void notes__are_by_number_and_damaged_ones_are_counted(void **state)
+TEST(notes__are_by_number_and_damaged_ones_are_counted)
 {
     struct error err;
     struct notes notes;
@@ -234,7 +236,7 @@ static void notes__are_by_number_and_damaged_ones_are_counted(void **state)
     notes_release(&notes);
 }
 
-static void notes__gone_and_old_ones_hold_nothing(void **state)
+TEST(notes__gone_and_old_ones_hold_nothing)
 {
     struct error err;
     struct notes notes;
@@ -249,7 +251,7 @@ static void notes__gone_and_old_ones_hold_nothing(void **state)
     notes_release(&notes);
 }
 
-static void notes__of_no_folder_are_none(void **state)
+TEST(notes__of_no_folder_are_none)
 {
     struct error err;
     struct notes notes;
@@ -264,7 +266,7 @@ static void notes__of_no_folder_are_none(void **state)
 }
 
 /* Only one process at a time changes a job's services, or allocates. */
-static void notes__other_of_the_owner_is_one_that_has_services(void **state)
+TEST(notes__other_of_the_owner_is_one_that_has_services)
 {
     struct note at[] = {example(1, "f17"), example(2, "f18")};
     const struct notes notes = {.count = 2, .at = at};
@@ -284,7 +286,7 @@ static void notes__other_of_the_owner_is_one_that_has_services(void **state)
     assert_null(notes_other_of_owner(&notes, &at[0]));
 }
 
-static void notes__lingering_with_a_vni(void **state)
+TEST(notes__lingering_with_a_vni)
 {
     struct note at[] = {example(1, "f17")};
     const struct notes notes = {.count = 1, .at = at};
@@ -301,7 +303,7 @@ static void notes__lingering_with_a_vni(void **state)
     assert_null(notes_lingering_with(&notes, &claim));
 }
 
-static void statedir__locks_exclude_by_number(void **state)
+TEST(statedir__locks_exclude_by_number)
 {
     struct error err;
     struct statedir other;
@@ -320,7 +322,7 @@ static void statedir__locks_exclude_by_number(void **state)
 }
 
 /* P6: what was counted, at the begin and at the end. */
-static void note__keeps_traffic(void **state)
+TEST(note__keeps_traffic)
 {
     struct error err;
     struct note note = example(4711, "f17"), back;
@@ -350,13 +352,4 @@ static void note__keeps_traffic(void **state)
     assert_int_equal(statedir_read(&dir, name, &text, NULL), ERROR_NOT_FOUND);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-UNIT_MAIN(TEST(note__comes_back_as_it_was), TEST(note__of_an_earlier_start_is_not_current),
-          TEST(note__is_owed_in_order), TEST(notes__are_for_nobody_else_to_read),
-          TEST(note__is_due_after_growing_pauses), TEST(note__reports_have_words),
-          TEST(note__keeps_traffic), TEST(note__what_it_never_wrote_is_refused),
-          TEST(notes__are_by_number_and_damaged_ones_are_counted),
-          TEST(notes__gone_and_old_ones_hold_nothing), TEST(notes__of_no_folder_are_none),
-          TEST(notes__other_of_the_owner_is_one_that_has_services),
-          TEST(notes__lingering_with_a_vni), TEST(statedir__locks_exclude_by_number))
+UNIT_RUN(NULL, NULL)

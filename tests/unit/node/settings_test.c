@@ -20,7 +20,7 @@ static char *parse(const char *text, unsigned int *count)
     return faults;
 }
 
-static void settings__have_defaults(void **state)
+UNIT(settings__have_defaults)
 {
     settings_init(&settings);
     assert_string_equal(settings.url, "");
@@ -49,7 +49,7 @@ static void settings__have_defaults(void **state)
     assert_int_equal(settings.limits.of[CXI_RSRC_TYPE_LE].max, 16384);
 }
 
-static void settings__read_every_kind(void **state)
+UNIT(settings__read_every_kind)
 {
     unsigned int count;
     char *faults = parse("# a comment\n; another\n\n"
@@ -84,7 +84,7 @@ static void settings__read_every_kind(void **state)
     free(faults);
 }
 
-static void settings__name_every_fault(void **state)
+UNIT(settings__name_every_fault)
 {
     unsigned int count;
     char *faults = parse("urll = x\nreport = maybe\ncluster = El-Cap\n\nspool = relative\n"
@@ -110,7 +110,7 @@ static void settings__name_every_fault(void **state)
     free(faults);
 }
 
-static void settings__durations_are_bounded(void **state)
+UNIT(settings__durations_are_bounded)
 {
     int64_t ms = -1;
     assert_true(settings_duration("0s", 0, &ms));
@@ -124,7 +124,7 @@ static void settings__durations_are_bounded(void **state)
 }
 
 /* The sample, its comments taken off, is all of the defaults. */
-static void settings__the_sample_is_what_it_says(void **state)
+UNIT(settings__the_sample_is_what_it_says)
 {
     char *sample = NULL, *bare = NULL;
     size_t size = 0, bare_size = 0;
@@ -153,7 +153,4 @@ static void settings__the_sample_is_what_it_says(void **state)
     free(bare);
 }
 
-UNIT_MAIN(cmocka_unit_test(settings__have_defaults), cmocka_unit_test(settings__read_every_kind),
-          cmocka_unit_test(settings__name_every_fault),
-          cmocka_unit_test(settings__durations_are_bounded),
-          cmocka_unit_test(settings__the_sample_is_what_it_says))
+UNIT_RUN(NULL, NULL)

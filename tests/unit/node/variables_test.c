@@ -33,7 +33,7 @@ static void expect(const struct variables *variables, enum variables_format form
 
 #define EXPECT(variables, format, text) expect(variables, format, text, sizeof text - 1)
 
-static void variables__are_those_of_the_design_s_example(void **state)
+UNIT(variables__are_those_of_the_design_s_example)
 {
     struct variables variables = example();
     EXPECT(&variables, VARIABLES_SH,
@@ -60,7 +60,7 @@ static void variables__are_those_of_the_design_s_example(void **state)
            "SLINGSHOT_TCS=0x0a\0");
 }
 
-static void variables__clear_unsets(void **state)
+UNIT(variables__clear_unsets)
 {
     struct variables variables = {.clear = true};
     EXPECT(&variables, VARIABLES_SH,
@@ -77,7 +77,7 @@ static void variables__clear_unsets(void **state)
 
 /* What a launch document has for tasks, and of it only what is of an interconnect: libfabric loads
  * what FI_PROVIDER_PATH names (S4). */
-static void variables__of_tasks(void **state)
+UNIT(variables__of_tasks)
 {
     struct variables variables = {
         .clear = true,
@@ -96,7 +96,7 @@ static void variables__of_tasks(void **state)
     json_decref(variables.tasks);
 }
 
-static void variables__classes_are_those_of_all_nics(void **state)
+UNIT(variables__classes_are_those_of_all_nics)
 {
     struct variables variables = {.vni_count = 2, .vnis = {1024, 1025}};
     struct cxi_svc_desc service = chip_service(2, 5588, 1024);
@@ -111,7 +111,7 @@ static void variables__classes_are_those_of_all_nics(void **state)
            "export SLINGSHOT_SVC_IDS=2,2\nexport SLINGSHOT_TCS=0x09\n");
 }
 
-static void variables__formats_have_words(void **state)
+UNIT(variables__formats_have_words)
 {
     assert_int_equal(variables_format_from_word("slurm"), VARIABLES_SLURM);
     assert_int_equal(variables_format_from_word("null"), VARIABLES_NULL);
@@ -119,7 +119,4 @@ static void variables__formats_have_words(void **state)
     assert_int_equal(variables_format_from_word("csh"), VARIABLES_NONE);
 }
 
-UNIT_MAIN(cmocka_unit_test(variables__are_those_of_the_design_s_example),
-          cmocka_unit_test(variables__clear_unsets), cmocka_unit_test(variables__of_tasks),
-          cmocka_unit_test(variables__classes_are_those_of_all_nics),
-          cmocka_unit_test(variables__formats_have_words))
+UNIT_RUN(NULL, NULL)

@@ -29,7 +29,7 @@ static const pmix_value_t *find(const char *key)
     return NULL;
 }
 
-static void event__of_a_job_is_for_its_processes(void **state)
+UNIT(event__of_a_job_is_for_its_processes)
 {
     struct mcast_reservation reservation = job_reservation();
     struct mcast_pmix *pmix = job_host(&reservation, NULL);
@@ -52,7 +52,7 @@ static void event__of_a_job_is_for_its_processes(void **state)
     mcast_pmix_destroy(pmix);
 }
 
-static void event__of_the_fabric_is_for_all(void **state)
+UNIT(event__of_the_fabric_is_for_all)
 {
     struct mcast_reservation reservation = job_reservation();
     struct mcast_pmix *pmix = job_host(&reservation, NULL);
@@ -77,5 +77,4 @@ static void event__of_the_fabric_is_for_all(void **state)
     mcast_pmix_destroy(pmix);
 }
 
-UNIT_MAIN(cmocka_unit_test(event__of_a_job_is_for_its_processes),
-          cmocka_unit_test(event__of_the_fabric_is_for_all))
+UNIT_RUN(NULL, NULL)

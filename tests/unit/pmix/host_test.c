@@ -31,7 +31,7 @@ static char **fork_env(struct mcast_pmix *pmix, const char *const *had)
 
 #define EXPECT_ENV(name, value) assert_string_equal(value_of(env, name), value)
 
-static void environment__is_the_steps(void **state)
+UNIT(environment__is_the_steps)
 {
     static const char *const had[] = {"PATH=/bin", "FI_OPX_UUID=outer", "FI_CXI_COLL_JOB_ID=outer",
                                       "FI_OPX_UUIDS=kept", NULL};
@@ -55,7 +55,7 @@ static void environment__is_the_steps(void **state)
 }
 
 /* The path of the CA is the node's to judge, not the launching host's. */
-static void array__has_the_ca_as_it_is(void **state)
+UNIT(array__has_the_ca_as_it_is)
 {
     struct mcast_reservation reservation = job_reservation();
     size_t count, found = 0;
@@ -70,7 +70,7 @@ static void array__has_the_ca_as_it_is(void **state)
     mcast_pmix_free(info, count);
 }
 
-static void node__adds_its_own_variables(void **state)
+UNIT(node__adds_its_own_variables)
 {
     static const char json[] = "{\"SLINGSHOT_DEVICES\": \"cxi0\", \"SLINGSHOT_TCS\": null}";
     static const char *const had[] = {"SLINGSHOT_TCS=15", "FI_CXI_COLL_MCAST_TOKEN=outer", NULL};
@@ -92,7 +92,7 @@ static void node__adds_its_own_variables(void **state)
     mcast_pmix_destroy(pmix);
 }
 
-static void node__that_says_nonsense_is_not_believed(void **state)
+UNIT(node__that_says_nonsense_is_not_believed)
 {
     static const char *const texts[] = {
         "", "{", "[]", "{\"A\":1}", "{\"\":\"x\"}", "7", "{\"A\":\"b\",\"A\":\"c\"}"};
@@ -115,7 +115,7 @@ static void node__that_says_nonsense_is_not_believed(void **state)
     mcast_pmix_destroy(pmix);
 }
 
-static void application__needs_something(void **state)
+UNIT(application__needs_something)
 {
     struct mcast_pmix_application application = MCAST_PMIX_APPLICATION_INIT;
     struct mcast_reservation reservation = job_reservation();
@@ -170,7 +170,7 @@ static pmix_status_t ask(struct mcast_pmix *pmix, const char *first, const char 
     return rc;
 }
 
-static void query__is_answered_or_not_mine(void **state)
+UNIT(query__is_answered_or_not_mine)
 {
     struct mcast_reservation reservation = job_reservation();
     struct mcast_pmix *pmix = job_host(&reservation, NULL);
@@ -200,7 +200,7 @@ static pmix_status_t ask_fabric(struct mcast_pmix *pmix, const char *nspace, con
     return rc;
 }
 
-static void fabric__of_another_vendor_is_not_mine(void **state)
+UNIT(fabric__of_another_vendor_is_not_mine)
 {
     struct mcast_reservation reservation = job_reservation();
     struct mcast_pmix *pmix = job_host(&reservation, NULL);
@@ -214,9 +214,4 @@ static void fabric__of_another_vendor_is_not_mine(void **state)
     mcast_pmix_destroy(pmix);
 }
 
-UNIT_MAIN(cmocka_unit_test(environment__is_the_steps), cmocka_unit_test(array__has_the_ca_as_it_is),
-          cmocka_unit_test(node__adds_its_own_variables),
-          cmocka_unit_test(node__that_says_nonsense_is_not_believed),
-          cmocka_unit_test(application__needs_something),
-          cmocka_unit_test(query__is_answered_or_not_mine),
-          cmocka_unit_test(fabric__of_another_vendor_is_not_mine))
+UNIT_RUN(NULL, NULL)

@@ -77,7 +77,7 @@ static void (*const makers[])(char text[TEXT_SIZE]) = {
 enum { MAKERS = sizeof makers / sizeof makers[0] };
 
 /* Each as the programs make it today: a new form of one shows here. */
-static void secretscan__knows_each_secret_by_its_form(void **state)
+UNIT(secretscan__knows_each_secret_by_its_form)
 {
     for (size_t i = 0; i < MAKERS; i++) {
         char text[TEXT_SIZE], page[2 * TEXT_SIZE];
@@ -92,7 +92,7 @@ static void secretscan__knows_each_secret_by_its_form(void **state)
     }
 }
 
-static void secretscan__takes_nothing_else_for_one(void **state)
+UNIT(secretscan__takes_nothing_else_for_one)
 {
     static const char *const harmless[] = {
         "",
@@ -119,7 +119,7 @@ static void make_folder(char folder[FOLDER_PATH_SIZE])
     assert_int_equal(folder_write(folder, "mcastd.log", 0600, "all is well\n"), 0);
 }
 
-static void secretscan__lets_secrets_stand_where_they_belong(void **state)
+UNIT(secretscan__lets_secrets_stand_where_they_belong)
 {
     static const char *const homes[] = {"fm.state", "fm.state.new", "client-secret", "ctl.3.token",
                                         "mgmt1.key"};
@@ -136,7 +136,7 @@ static void secretscan__lets_secrets_stand_where_they_belong(void **state)
     folder_destroy(folder);
 }
 
-static void secretscan__finds_what_the_folders_own_passwords_are(void **state)
+UNIT(secretscan__finds_what_the_folders_own_passwords_are)
 {
     char folder[FOLDER_PATH_SIZE], path[128];
     make_folder(folder);
@@ -187,7 +187,7 @@ static void run_with_title(const char *title)
 }
 
 /* The rig's own end of a test: with a token left in a log, a database or a title it fails. */
-static void secretscan__fails_the_test(void **state)
+UNIT(secretscan__fails_the_test)
 {
     for (size_t i = 0; i < MAKERS; i++) {
         static const char *const names[] = {"mcastd.log", "state.db-wal", "ctl.0"};
@@ -205,8 +205,4 @@ static void secretscan__fails_the_test(void **state)
     assert_int_equal(ended_by(run_with_title, "--token-file=passwd"), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(secretscan__knows_each_secret_by_its_form),
-          cmocka_unit_test(secretscan__takes_nothing_else_for_one),
-          cmocka_unit_test(secretscan__lets_secrets_stand_where_they_belong),
-          cmocka_unit_test(secretscan__finds_what_the_folders_own_passwords_are),
-          cmocka_unit_test(secretscan__fails_the_test))
+UNIT_RUN(NULL, NULL)

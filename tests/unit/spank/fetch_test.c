@@ -61,7 +61,7 @@ static void ask_for(int64_t ms)
     fetch_grant(&fetch, &grant, &fetched);
 }
 
-static void fetch__what_prolog_left_is_all(void **state)
+UNIT_WITH(fetch__what_prolog_left_is_all, setup, teardown)
 {
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'");
     assert_int_equal(write_grant("FI_CXI_COLL_JOB_ID=elcap-17"), 0);
@@ -72,7 +72,7 @@ static void fetch__what_prolog_left_is_all(void **state)
     assert_null(grant.values[GRANT_VNIS]);
 }
 
-static void fetch__programs_are_asked_else(void **state)
+UNIT_WITH(fetch__programs_are_asked_else, setup, teardown)
 {
     settings.url = "https://broker";
     settings.node_config = "/etc/node.conf";
@@ -89,7 +89,7 @@ static void fetch__programs_are_asked_else(void **state)
     assert_string_equal(fetched.no_collectives, "");
 }
 
-static void fetch__a_job_of_nobodys(void **state)
+UNIT_WITH(fetch__a_job_of_nobodys, setup, teardown)
 {
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-18\\0'; exit 3");
     play("mcast-node", "exit 3");
@@ -100,7 +100,7 @@ static void fetch__a_job_of_nobodys(void **state)
     assert_string_equal(fetched.no_services, "");
 }
 
-static void fetch__says_why_not(void **state)
+UNIT_WITH(fetch__says_why_not, setup, teardown)
 {
     play("mcastctl",
          "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; echo mcastctl: nobody listens >&2; exit 4");
@@ -114,7 +114,7 @@ static void fetch__says_why_not(void **state)
 }
 
 /* A node without Slingshot, or with the hooks of another: nothing that a user has to read. */
-static void fetch__no_programs(void **state)
+UNIT_WITH(fetch__no_programs, setup, teardown)
 {
     play("mcast-node", "echo mcast-node: what configuration >&2; exit 2");
     ask_for(DEADLINE_MS);
@@ -124,7 +124,7 @@ static void fetch__no_programs(void **state)
     assert_string_equal(fetched.no_services, "");
 }
 
-static void fetch__in_time_or_not(void **state)
+UNIT_WITH(fetch__in_time_or_not, setup, teardown)
 {
     play("mcastctl", "printf 'FI_CXI_COLL_JOB_ID=elcap-17\\0'; exec sleep 1000");
     play("mcast-node", "exec sleep 1000");
@@ -135,7 +135,7 @@ static void fetch__in_time_or_not(void **state)
 }
 
 /* What does not come whole is not taken: neither a cut line nor a flood. */
-static void fetch__garbage(void **state)
+UNIT_WITH(fetch__garbage, setup, teardown)
 {
     play("mcastctl", "printf FI_CXI_COLL_JOB_ID=elcap-17");
     play("mcast-node", "while :; do printf 'SLINGSHOT_VNIS=1\\0'; done");
@@ -147,7 +147,7 @@ static void fetch__garbage(void **state)
 }
 
 /* What must not be believed is as good as not there. */
-static void fetch__a_file_that_others_can_write(void **state)
+UNIT_WITH(fetch__a_file_that_others_can_write, setup, teardown)
 {
     play("mcastctl", "exit 3");
     char path[PATH_SIZE];
@@ -172,7 +172,7 @@ static void expect_reason(const char *script, const char *expected)
     assert_string_equal(said, expected);
 }
 
-static void fetch__why_there_are_none(void **state)
+UNIT_WITH(fetch__why_there_are_none, setup, teardown)
 {
     expect_reason("echo VNIs 1; echo Hardware collectives denied: no room; echo Created now",
                   "denied: no room");
@@ -188,12 +188,4 @@ static void fetch__why_there_are_none(void **state)
                   "000000000000000");
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(fetch__what_prolog_left_is_all, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__programs_are_asked_else, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__a_job_of_nobodys, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__says_why_not, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__no_programs, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__in_time_or_not, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__why_there_are_none, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__garbage, setup, teardown),
-          cmocka_unit_test_setup_teardown(fetch__a_file_that_others_can_write, setup, teardown))
+UNIT_RUN(NULL, NULL)

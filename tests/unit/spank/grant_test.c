@@ -22,7 +22,7 @@ static int setup(void **state)
     return 0;
 }
 
-static void grant__values(void **state)
+UNIT_WITH(grant__values, setup, NULL)
 {
     static const char text[] = "SLINGSHOT_VNIS=1024,1025\0FI_CXI_COLL_JOB_ID=elcap-1\0"
                                "FI_CXI_COLL_MCAST_TOKEN=a=b\nc\0FI_CXI_COLL_FABRIC_MGR_URL=";
@@ -35,7 +35,7 @@ static void grant__values(void **state)
     assert_false(grant_has_hwcoll(&grant));
 }
 
-static void grant__comes_in_pieces(void **state)
+UNIT_WITH(grant__comes_in_pieces, setup, NULL)
 {
     static const char first[] = "FI_CXI_COLL_JOB_ID=a-1\0FI_CXI_COLL_MCAST_TOKEN=t";
     static const char second[] = "FI_CXI_COLL_FABRIC_MGR_URL=u\0FI_CXI_COLL_JOB_ID=a-2";
@@ -49,7 +49,7 @@ static void grant__comes_in_pieces(void **state)
 }
 
 /* S4: of a job on Omni-Path; neither settings nor keys are what hwcoll=off takes away. */
-static void grant__omnipath(void **state)
+UNIT_WITH(grant__omnipath, setup, NULL)
 {
     static const char text[] =
         "FI_OPX_UUID=00ff\0FI_PSM3_UUID=00-ff\0FI_OPX_PKEY=0x8001\0"
@@ -79,7 +79,7 @@ static const char *chosen(const char *text, unsigned which, unsigned count)
     return grant.values[GRANT_VNIS];
 }
 
-static void grant__one_vni(void **state)
+UNIT_WITH(grant__one_vni, setup, NULL)
 {
     assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 1, 3), "1024");
     assert_string_equal(chosen("SLINGSHOT_VNIS=1024,7,65535", 2, 3), "7");
@@ -90,7 +90,7 @@ static void grant__one_vni(void **state)
     assert_null(chosen("SLINGSHOT_VNIS=", 1, 0));
 }
 
-static void grant__other_names(void **state)
+UNIT_WITH(grant__other_names, setup, NULL)
 {
     static const char text[] = "LD_PRELOAD=/tmp/x.so\0FI_CXI_COLL_JOB_ID2=a\0=x\0=\0"
                                " SLINGSHOT_VNIS=1\0SLINGSHOT_VNI=1\0FI_CXI_COLL_JOB_I=D=1";
@@ -99,7 +99,7 @@ static void grant__other_names(void **state)
         assert_null(grant.values[i]);
 }
 
-static void grant__halves(void **state)
+UNIT_WITH(grant__halves, setup, NULL)
 {
     assert_int_equal(take("", 0), 0);
     assert_int_equal(take("SLINGSHOT_VNIS=10", 17), ERROR_INVALID);
@@ -122,7 +122,7 @@ static void write_file(const char *path, const char *text, size_t size)
     assert_int_equal(fclose(file), 0);
 }
 
-static void grant__files(void **state)
+UNIT_WITH(grant__files, setup, NULL)
 {
     char folder[FOLDER_PATH_SIZE], path[128], link[128];
     assert_int_equal(folder_create(folder), 0);
@@ -145,7 +145,7 @@ static void grant__files(void **state)
     folder_destroy(folder);
 }
 
-static void grant__large_files(void **state)
+UNIT_WITH(grant__large_files, setup, NULL)
 {
     char folder[FOLDER_PATH_SIZE], path[128];
     static char text[GRANT_SIZE];
@@ -160,7 +160,7 @@ static void grant__large_files(void **state)
 }
 
 /* A root whose files are another user's believes nobody but root. */
-static void grant__others_files(void **state)
+UNIT_WITH(grant__others_files, setup, NULL)
 {
     char folder[FOLDER_PATH_SIZE], path[128];
     if (geteuid() != 0)
@@ -173,7 +173,7 @@ static void grant__others_files(void **state)
     folder_destroy(folder);
 }
 
-static void grant__whose(void **state)
+UNIT(grant__whose)
 {
     assert_true(grant_is_of("elcap-17", "elcap", 17));
     assert_true(grant_is_of("elcap-17", "", 17));
@@ -188,7 +188,7 @@ static void grant__whose(void **state)
 }
 
 /* Slurm numbers those of its steps that have names from the end (slurm.h). */
-static void grant__steps(void **state)
+UNIT(grant__steps)
 {
     char out[GRANT_STEP_SIZE];
     assert_string_equal(grant_step(0, out), "0");
@@ -198,12 +198,4 @@ static void grant__steps(void **state)
     assert_string_equal(grant_step(0xfffffffcU, out), "extern");
 }
 
-UNIT_MAIN(cmocka_unit_test_setup(grant__values, setup),
-          cmocka_unit_test_setup(grant__comes_in_pieces, setup),
-          cmocka_unit_test_setup(grant__omnipath, setup),
-          cmocka_unit_test_setup(grant__one_vni, setup),
-          cmocka_unit_test_setup(grant__other_names, setup),
-          cmocka_unit_test_setup(grant__halves, setup), cmocka_unit_test_setup(grant__files, setup),
-          cmocka_unit_test_setup(grant__large_files, setup),
-          cmocka_unit_test_setup(grant__others_files, setup), cmocka_unit_test(grant__whose),
-          cmocka_unit_test(grant__steps))
+UNIT_RUN(NULL, NULL)

@@ -22,7 +22,7 @@ static void refuses(const char *text, const char *word)
     assert_words(err.text, word);
 }
 
-static void options__words(void **state)
+UNIT(options__words)
 {
     takes("hwcoll=on", OPTIONS_HWCOLL_ON, false);
     takes("hwcoll=off", OPTIONS_HWCOLL_OFF, false);
@@ -40,7 +40,7 @@ static void options__words(void **state)
     takes("res_txqs=64,max_les=65535,def_tles=0", OPTIONS_HWCOLL_UNSAID, true);
 }
 
-static void options__wrong_values(void **state)
+UNIT(options__wrong_values)
 {
     refuses("vnis=5", "vnis=5: a job can have 0 to 4");
     refuses("vnis=", "0 to 4");
@@ -71,7 +71,7 @@ static void options__wrong_values(void **state)
     refuses("res_les=0000001", "0 to 65535");
 }
 
-static void options__wrong_words(void **state)
+UNIT(options__wrong_words)
 {
     refuses("", "nothing is said");
     refuses(",", "''");
@@ -84,7 +84,7 @@ static void options__wrong_words(void **state)
 }
 
 /* They go on through environments and shells. */
-static void options__wrong_letters(void **state)
+UNIT(options__wrong_letters)
 {
     refuses("vnis=1;reboot", "letters");
     refuses("vnis=$(id)", "letters");
@@ -94,7 +94,7 @@ static void options__wrong_letters(void **state)
     refuses("hwcoll=\xc3\xb6n", "letters");
 }
 
-static void options__lengths(void **state)
+UNIT(options__lengths)
 {
     char text[OPTIONS_TEXT_MAX + 2];
     memset(text, 'a', sizeof text - 1);
@@ -120,7 +120,7 @@ static void options__lengths(void **state)
     takes(text, OPTIONS_HWCOLL_UNSAID, true);
 }
 
-static void options__of_a_step(void **state)
+UNIT(options__of_a_step)
 {
     assert_true(options_step_fits("hwcoll=off", NULL));
     assert_true(options_step_fits("hwcoll=off", "hwcoll=on,vnis=2"));
@@ -132,6 +132,4 @@ static void options__of_a_step(void **state)
     assert_false(options_step_fits("vnis=2,tc=bulk_data", "vnis=2"));
 }
 
-UNIT_MAIN(cmocka_unit_test(options__words), cmocka_unit_test(options__wrong_values),
-          cmocka_unit_test(options__wrong_words), cmocka_unit_test(options__wrong_letters),
-          cmocka_unit_test(options__lengths), cmocka_unit_test(options__of_a_step))
+UNIT_RUN(NULL, NULL)

@@ -29,7 +29,7 @@ static int run(const char *script)
     return run_for(script, LONG_MS);
 }
 
-static void program__output_and_status(void **state)
+UNIT(program__output_and_status)
 {
     assert_int_equal(run("echo one; echo two; echo no >&2; echo more >&2; exit 3"), 3);
     assert_string_equal(text, "one\ntwo\n");
@@ -40,7 +40,7 @@ static void program__output_and_status(void **state)
     assert_int_equal(run("kill -SEGV $$"), PROGRAM_STOPPED);
 }
 
-static void program__is_not_there(void **state)
+UNIT(program__is_not_there)
 {
     const char *const argv[] = {"/nowhere/mcastctl", NULL};
     output = (struct program_output){.text = text, .size = sizeof text};
@@ -49,7 +49,7 @@ static void program__is_not_there(void **state)
 }
 
 /* The user's environment is not handed on, nor is a descriptor of slurmstepd's. */
-static void program__sees_nothing_of_ours(void **state)
+UNIT(program__sees_nothing_of_ours)
 {
     /* As a careless caller does, not O_CLOEXEC; a shell has its own reasons for low ones. */
     int open_one = fcntl(STDERR_FILENO, F_DUPFD, 77);
@@ -77,7 +77,7 @@ static bool is_gone(void *arg)
     return got <= 0 || strstr(stat, ") Z ");
 }
 
-static void program__too_long(void **state)
+UNIT(program__too_long)
 {
     assert_int_equal(run_for("sleep 1000 & echo $!; wait", 500), PROGRAM_STOPPED);
     int child = atoi(text); /* 0: it did not come that far */
@@ -88,7 +88,7 @@ static void program__too_long(void **state)
     assert_int_equal(errno, ECHILD);
 }
 
-static void program__says_too_much(void **state)
+UNIT(program__says_too_much)
 {
     assert_int_equal(run("yes"), PROGRAM_STOPPED);
     assert_int_equal(output.length, sizeof text - 1);
@@ -100,7 +100,7 @@ static void program__says_too_much(void **state)
 
 /* As slurmstepd calls user_init: the user's ids are the effective ones, and root's the real ones
  * still. The program must not get at those. */
-static void program__is_the_user_alone(void **state)
+UNIT(program__is_the_user_alone)
 {
     if (geteuid() != 0)
         skip();
@@ -114,6 +114,4 @@ static void program__is_the_user_alone(void **state)
                               "Gid:\t12345\t12345\t12345\t12345\n");
 }
 
-UNIT_MAIN(cmocka_unit_test(program__output_and_status), cmocka_unit_test(program__is_not_there),
-          cmocka_unit_test(program__sees_nothing_of_ours), cmocka_unit_test(program__too_long),
-          cmocka_unit_test(program__says_too_much), cmocka_unit_test(program__is_the_user_alone))
+UNIT_RUN(NULL, NULL)

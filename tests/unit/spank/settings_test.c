@@ -23,7 +23,7 @@ static int read_one(const char *word, struct error *err)
     return settings_read(&settings, "", 1, words, err);
 }
 
-static void settings__defaults(void **state)
+UNIT(settings__defaults)
 {
     assert_int_equal(settings_read(&settings, "", 0, NULL, NULL), 0);
     assert_string_equal(settings.grants, "/run/mcast-slurm");
@@ -34,7 +34,7 @@ static void settings__defaults(void **state)
     assert_string_equal(settings.mcast_node, CONFIGURED "/mcast-node");
 }
 
-static void settings__words(void **state)
+UNIT(settings__words)
 {
     char cluster[] = "cluster=elcap", url[] = "url=https://a:1/?x=y", timeout[] = "timeout=60000",
          node[] = "mcast_node=/x/mcast-node";
@@ -47,7 +47,7 @@ static void settings__words(void **state)
 }
 
 /* A mistake keeps no job from running. */
-static void settings__mistakes(void **state)
+UNIT(settings__mistakes)
 {
     static const char *const wrong[] = {
         "timeout=0",   "timeout=60001", "timeout=-1", "timeout=2s", "timeout=", "timeout",
@@ -101,7 +101,7 @@ static void expect_program(const char *found, const char *name)
 }
 
 /* Sites put a link into Slurm's PluginDir. */
-static void programs__are_beside_the_plugin(void **state)
+UNIT_WITH(programs__are_beside_the_plugin, install, uninstall)
 {
     run("ln -s ../" PLUGIN " elsewhere/link.so");
     static const char *const plugins[] = {PLUGIN, "elsewhere/link.so"};
@@ -115,7 +115,7 @@ static void programs__are_beside_the_plugin(void **state)
 
 /* ... or a copy. What cannot be run is not there, and the folder of a user, from which he calls
  * srun, is none of ours. */
-static void programs__are_as_configured_else(void **state)
+UNIT_WITH(programs__are_as_configured_else, install, uninstall)
 {
     run("touch elsewhere/mcast_spank.so");
     read_of("elsewhere/mcast_spank.so");
@@ -130,7 +130,4 @@ static void programs__are_as_configured_else(void **state)
     assert_int_equal(chdir("/"), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(settings__defaults), cmocka_unit_test(settings__words),
-          cmocka_unit_test(settings__mistakes),
-          cmocka_unit_test_setup_teardown(programs__are_beside_the_plugin, install, uninstall),
-          cmocka_unit_test_setup_teardown(programs__are_as_configured_else, install, uninstall))
+UNIT_RUN(NULL, NULL)

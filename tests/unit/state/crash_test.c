@@ -109,7 +109,7 @@ static int count_record(void *arg, const struct record *record)
     return 0;
 }
 
-static void acknowledged__is_there_after_a_kill(void **state)
+UNIT_WITH(acknowledged__is_there_after_a_kill, fixture_setup, fixture_teardown)
 {
     struct fixture *fixture = *state;
     for (int round = 0; round < ROUNDS; round++) {
@@ -131,5 +131,4 @@ static void acknowledged__is_there_after_a_kill(void **state)
     }
 }
 
-UNIT_MAIN(cmocka_unit_test_setup_teardown(acknowledged__is_there_after_a_kill, fixture_setup,
-                                          fixture_teardown))
+UNIT_RUN(NULL, NULL)

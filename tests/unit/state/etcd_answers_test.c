@@ -123,8 +123,10 @@ static const enum leader_question all[] = {LEADER_TEST, LEADER_GRANT, LEADER_CAM
 #define EACH_QUESTION(question)                                                                    \
     for (size_t q_ = 0; q_ < sizeof all / sizeof *all && ((question) = all[q_], true); q_++)
 
+#define TEST(name) UNIT_WITH(name, set_up, tear_down)
+
 /* None of these says that anything was done, or was not. */
-static void answer__that_is_not_etcds_says_nothing(void **state)
+TEST(answer__that_is_not_etcds_says_nothing)
 {
     struct scene *scene = *state;
     static const struct {
@@ -167,7 +169,7 @@ static void answer__that_is_not_etcds_says_nothing(void **state)
     }
 }
 
-static void answer__is_bounded(void **state)
+TEST(answer__is_bounded)
 {
     struct scene *scene = *state;
     enum { LONG = 2 << 20 };
@@ -181,7 +183,7 @@ static void answer__is_bounded(void **state)
     free(body);
 }
 
-static void answer__without_a_server_names_the_member(void **state)
+TEST(answer__without_a_server_names_the_member)
 {
     struct scene *scene = *state;
     scriptedserver_refuse(scene->server);
@@ -189,7 +191,7 @@ static void answer__without_a_server_names_the_member(void **state)
 }
 
 /* A gateway that drops unknown fields, as etcd's does, would carry out anything. */
-static void test__refuses_what_ignores_conditions(void **state)
+TEST(test__refuses_what_ignores_conditions)
 {
     struct scene *scene = *state;
     set_answer(scene, "200 OK", "{\"header\":{\"revision\":\"5\"},\"succeeded\":true}");
@@ -202,7 +204,7 @@ static void test__refuses_what_ignores_conditions(void **state)
     assert_true(failure && put > failure); /* so it would not have been carried out */
 }
 
-static void test__wants_all_that_it_asked_for(void **state)
+TEST(test__wants_all_that_it_asked_for)
 {
     struct scene *scene = *state;
     static const char *const bodies[] = {
@@ -223,7 +225,7 @@ static void test__wants_all_that_it_asked_for(void **state)
     }
 }
 
-static void lease__is_read_strictly(void **state)
+TEST(lease__is_read_strictly)
 {
     struct scene *scene = *state;
     static const char *const bodies[] = {
@@ -255,7 +257,7 @@ static void lease__is_read_strictly(void **state)
     "{\"responses\":[{\"response_range\":{\"kvs\":[{\"key\":\"YQ==\",\"value\":\"" value           \
     "\",\"create_revision\":\"9\"" rest "}]}}]}"
 
-static void campaign__is_read_strictly(void **state)
+TEST(campaign__is_read_strictly)
 {
     struct scene *scene = *state;
     static const char *const bodies[] = {
@@ -291,7 +293,7 @@ static void campaign__is_read_strictly(void **state)
     }
 }
 
-static void lease__that_is_not_there_is_gone(void **state)
+TEST(lease__that_is_not_there_is_gone)
 {
     struct scene *scene = *state;
     set_answer(scene, "404 Not Found",
@@ -310,7 +312,7 @@ static void lease__that_is_not_there_is_gone(void **state)
 }
 
 /* B8 */
-static void login__sends_its_password_nowhere_else(void **state)
+TEST(login__sends_its_password_nowhere_else)
 {
     struct scene *scene = *state;
     etcd_close(scene->etcd);
@@ -338,7 +340,7 @@ static void login__sends_its_password_nowhere_else(void **state)
 
 /* A JWT says which rights were in force when it was made: after any change of them etcd refuses it,
  * but not as one that it does not know. */
-static void login__is_made_again_after_rights_changed(void **state)
+TEST(login__is_made_again_after_rights_changed)
 {
     struct scene *scene = *state;
     etcd_close(scene->etcd);
@@ -408,7 +410,7 @@ static int load_whole(struct scene *scene, struct error *err, int expected)
 }
 
 /* I1: records that a page lacks would be taken for gone, and their VNIs given again. */
-static void page__that_lacks_records_is_refused(void **state)
+TEST(page__that_lacks_records_is_refused)
 {
     static const char *const lacking[] = {"\"more\":true,", "\"count\":\"2\",",
                                           "\"count\":\"2\",\"more\":true,", "\"count\":\"x\","};
@@ -426,7 +428,7 @@ static void page__that_lacks_records_is_refused(void **state)
 
 /* I2: the last two operations are whether a large commit is to be finished, and whether one leads.
  */
-static void look__that_lacks_an_answer_is_refused(void **state)
+TEST(look__that_lacks_an_answer_is_refused)
 {
     struct scene *scene = *state;
     struct error err = {0};
@@ -438,7 +440,7 @@ static void look__that_lacks_an_answer_is_refused(void **state)
     }
 }
 
-static void open__refuses_what_cannot_work(void **state)
+TEST(open__refuses_what_cannot_work)
 {
     struct scene *scene = *state;
     struct error err = {0};
@@ -487,12 +489,4 @@ static void open__refuses_what_cannot_work(void **state)
     etcd_close(NULL);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-UNIT_MAIN(TEST(answer__that_is_not_etcds_says_nothing), TEST(answer__is_bounded),
-          TEST(answer__without_a_server_names_the_member),
-          TEST(test__refuses_what_ignores_conditions), TEST(test__wants_all_that_it_asked_for),
-          TEST(lease__is_read_strictly), TEST(campaign__is_read_strictly),
-          TEST(lease__that_is_not_there_is_gone), TEST(login__sends_its_password_nowhere_else),
-          TEST(login__is_made_again_after_rights_changed),
-          TEST(page__that_lacks_records_is_refused), TEST(look__that_lacks_an_answer_is_refused),
-          TEST(open__refuses_what_cannot_work))
+UNIT_RUN(NULL, NULL)

@@ -48,7 +48,9 @@ static void live(struct batch *batch, uint64_t number)
         add(batch, prune(2 * number - EVENTS_KEPT));
 }
 
-static void disk__holds_what_is_live_however_many_were(void **state)
+#define ON_FILE(test) UNIT_WITH(test, fixture_setup, fixture_teardown)
+
+ON_FILE(disk__holds_what_is_live_however_many_were)
 {
     struct fixture *fixture = *state;
     off_t early = 0, log_max = 0;
@@ -75,7 +77,7 @@ static void disk__holds_what_is_live_however_many_were(void **state)
 }
 
 /* A backup that reads for hours keeps the log from being emptied. */
-static void log__is_cut_when_its_reader_has_ended(void **state)
+ON_FILE(log__is_cut_when_its_reader_has_ended)
 {
     static char nodes[60000];
     struct fixture *fixture = *state;
@@ -97,7 +99,4 @@ static void log__is_cut_when_its_reader_has_ended(void **state)
     assert_in_range(file_size(fixture, "-wal"), 0, LOG_MAX);
 }
 
-#define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-UNIT_MAIN(ON_FILE(disk__holds_what_is_live_however_many_were),
-          ON_FILE(log__is_cut_when_its_reader_has_ended))
+UNIT_RUN(NULL, NULL)

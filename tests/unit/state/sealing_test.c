@@ -81,7 +81,9 @@ static void assert_refused(struct fixture *fixture, int code, const char *words)
     assert_true(strlen(err.text) < ERROR_TEXT_SIZE - 1); /* not cut */
 }
 
-static void token__comes_back(void **state)
+#define ON_FILE(test) UNIT_WITH(test, fixture_setup, fixture_teardown)
+
+ON_FILE(token__comes_back)
 {
     static char longest[TOKEN_MAX + 1];
     struct fixture *fixture = *state;
@@ -97,7 +99,7 @@ static void token__comes_back(void **state)
 }
 
 /* While it runs, with a log; after a crash, with what the log had; and closed. */
-static void token__is_in_no_file(void **state)
+ON_FILE(token__is_in_no_file)
 {
     enum { LIVES = 300 };
     struct fixture *fixture = *state;
@@ -120,7 +122,7 @@ static void token__is_in_no_file(void **state)
     assert_no_trace(fixture, "sess-");
 }
 
-static void token__moved_to_another_row_is_refused(void **state)
+ON_FILE(token__moved_to_another_row_is_refused)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -135,7 +137,7 @@ static void token__moved_to_another_row_is_refused(void **state)
     assert_tokens(fixture, "f1:sess-1 f2:sess-2 ");
 }
 
-static void token__that_was_tampered_with_is_refused(void **state)
+ON_FILE(token__that_was_tampered_with_is_refused)
 {
     static const struct {
         const char *token, *words;
@@ -190,7 +192,7 @@ static int check_key(void *arg, const struct record *record)
     return 0;
 }
 
-static void job_key__comes_back_and_is_in_no_file(void **state)
+ON_FILE(job_key__comes_back_and_is_in_no_file)
 {
     struct fixture *fixture = *state;
     int seen = 0;
@@ -204,7 +206,7 @@ static void job_key__comes_back_and_is_in_no_file(void **state)
 }
 
 /* Each is sealed for its own column: one in the place of the other opens nothing. */
-static void job_key__is_no_token(void **state)
+ON_FILE(job_key__is_no_token)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -216,7 +218,7 @@ static void job_key__is_no_token(void **state)
     assert_refused(fixture, ERROR_CORRUPT, "reservation 1: its token does not open");
 }
 
-static void job_key__needs_the_key_file(void **state)
+ON_FILE(job_key__needs_the_key_file)
 {
     struct fixture *fixture = *state;
     char key[128];
@@ -233,7 +235,7 @@ static void job_key__needs_the_key_file(void **state)
 
 /* -- the key -- */
 
-static void key__missing_is_made_while_nothing_is_sealed(void **state)
+ON_FILE(key__missing_is_made_while_nothing_is_sealed)
 {
     struct fixture *fixture = *state;
     char key[128];
@@ -248,7 +250,7 @@ static void key__missing_is_made_while_nothing_is_sealed(void **state)
     assert_tokens(fixture, "f1:- f2:sess-2 ");
 }
 
-static void key__missing_is_refused_while_something_is_sealed(void **state)
+ON_FILE(key__missing_is_refused_while_something_is_sealed)
 {
     struct fixture *fixture = *state;
     char key[128], away[140], words[320];
@@ -270,7 +272,7 @@ static void key__missing_is_refused_while_something_is_sealed(void **state)
 }
 
 /* The way out that docs/state.md gives. */
-static void key__lost_for_good_is_gone_on_without(void **state)
+ON_FILE(key__lost_for_good_is_gone_on_without)
 {
     struct fixture *fixture = *state;
     char key[128];
@@ -287,7 +289,7 @@ static void key__lost_for_good_is_gone_on_without(void **state)
     assert_tokens(fixture, "f1:- f2:sess-2 ");
 }
 
-static void key__of_another_ledger_is_refused(void **state)
+ON_FILE(key__of_another_ledger_is_refused)
 {
     struct fixture *fixture = *state;
     char key[128], away[140], words[320];
@@ -307,7 +309,7 @@ static void key__of_another_ledger_is_refused(void **state)
     assert_tokens(fixture, "f1:sess-1 ");
 }
 
-static void key__open_to_others_is_refused(void **state)
+ON_FILE(key__open_to_others_is_refused)
 {
     struct fixture *fixture = *state;
     char key[128];
@@ -318,14 +320,4 @@ static void key__open_to_others_is_refused(void **state)
     assert_refused(fixture, ERROR_REFUSED, "can be read by others: chmod 0600");
 }
 
-#define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-UNIT_MAIN(ON_FILE(token__comes_back), ON_FILE(token__is_in_no_file),
-          ON_FILE(token__moved_to_another_row_is_refused),
-          ON_FILE(token__that_was_tampered_with_is_refused),
-          ON_FILE(job_key__comes_back_and_is_in_no_file), ON_FILE(job_key__is_no_token),
-          ON_FILE(job_key__needs_the_key_file),
-          ON_FILE(key__missing_is_made_while_nothing_is_sealed),
-          ON_FILE(key__missing_is_refused_while_something_is_sealed),
-          ON_FILE(key__lost_for_good_is_gone_on_without),
-          ON_FILE(key__of_another_ledger_is_refused), ON_FILE(key__open_to_others_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -97,7 +97,9 @@ static void assert_damaged(struct fixture *fixture)
 
 /* -- who may read it, who may open it -- */
 
-static void file__is_private_whatever_the_umask(void **state)
+#define ON_FILE(test) UNIT_WITH(test, fixture_setup, fixture_teardown)
+
+ON_FILE(file__is_private_whatever_the_umask)
 {
     struct fixture *fixture = *state;
     mode_t before = umask(0);
@@ -114,7 +116,7 @@ static void file__is_private_whatever_the_umask(void **state)
     }
 }
 
-static void file__becomes_private_again(void **state)
+ON_FILE(file__becomes_private_again)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
@@ -125,7 +127,7 @@ static void file__becomes_private_again(void **state)
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
-static void file__has_one_owner_in_a_process(void **state)
+ON_FILE(file__has_one_owner_in_a_process)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -137,7 +139,7 @@ static void file__has_one_owner_in_a_process(void **state)
     assert_ledger(fixture->store, "counters 1 0\nreservation 1 elcap-f1\n");
 }
 
-static void file__has_one_owner_by_any_name(void **state)
+ON_FILE(file__has_one_owner_by_any_name)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -149,7 +151,7 @@ static void file__has_one_owner_by_any_name(void **state)
     assert_int_equal(err.code, ERROR_REFUSED);
 }
 
-static void file__has_one_owner_among_processes(void **state)
+ON_FILE(file__has_one_owner_among_processes)
 {
     struct fixture *fixture = *state;
     int ready[2];
@@ -174,7 +176,7 @@ static void file__has_one_owner_among_processes(void **state)
     assert_ledger(fixture->store, "counters 0 0\n");
 }
 
-static void folder__must_exist(void **state)
+ON_FILE(folder__must_exist)
 {
     struct fixture *fixture = *state;
     struct error err = {0};
@@ -188,7 +190,7 @@ static void folder__must_exist(void **state)
 
 /* -- files that are refused -- */
 
-static void schema__newer_is_refused_and_left_alone(void **state)
+ON_FILE(schema__newer_is_refused_and_left_alone)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
@@ -200,14 +202,14 @@ static void schema__newer_is_refused_and_left_alone(void **state)
     assert_ledger(fixture->store, "counters 1 1\nreservation 1 elcap-f1\nevent 1 of 1\n");
 }
 
-static void schema__of_another_program_is_refused(void **state)
+ON_FILE(schema__of_another_program_is_refused)
 {
     struct fixture *fixture = *state;
     execute(fixture, "CREATE TABLE addressbook(name TEXT)");
     assert_refused(fixture, ERROR_CORRUPT, "is a database, but not one of mcastd");
 }
 
-static void schema__without_a_table_is_refused(void **state)
+ON_FILE(schema__without_a_table_is_refused)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
@@ -215,7 +217,7 @@ static void schema__without_a_table_is_refused(void **state)
     assert_refused(fixture, ERROR_CORRUPT, "no such table: event");
 }
 
-static void file__that_is_no_database_is_refused(void **state)
+ON_FILE(file__that_is_no_database_is_refused)
 {
     struct fixture *fixture = *state;
     char text[8192];
@@ -230,7 +232,7 @@ static void file__that_is_no_database_is_refused(void **state)
     assert_refused(fixture, ERROR_CORRUPT, "is not a state file");
 }
 
-static void file__that_is_a_folder_is_refused(void **state)
+ON_FILE(file__that_is_a_folder_is_refused)
 {
     struct fixture *fixture = *state;
     assert_int_equal(mkdir(fixture->path, 0700), 0);
@@ -239,7 +241,7 @@ static void file__that_is_a_folder_is_refused(void **state)
 }
 
 /* I2: an empty state file has lost its contents. */
-static void file__that_is_empty_is_refused(void **state)
+ON_FILE(file__that_is_empty_is_refused)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 1);
@@ -247,14 +249,14 @@ static void file__that_is_empty_is_refused(void **state)
     assert_refused(fixture, ERROR_CORRUPT, "is empty");
 }
 
-static void file__that_is_missing_beside_its_log_is_refused(void **state)
+ON_FILE(file__that_is_missing_beside_its_log_is_refused)
 {
     struct fixture *fixture = *state;
     write_file(fixture, "-wal", 0, "x", 1);
     assert_refused(fixture, ERROR_CORRUPT, "is missing, but its log");
 }
 
-static void file__cut_short_is_refused(void **state)
+ON_FILE(file__cut_short_is_refused)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 500);
@@ -264,7 +266,7 @@ static void file__cut_short_is_refused(void **state)
     }
 }
 
-static void file__damaged_in_any_page_is_refused(void **state)
+ON_FILE(file__damaged_in_any_page_is_refused)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 200);
@@ -283,7 +285,7 @@ static void file__damaged_in_any_page_is_refused(void **state)
 }
 
 /* Pages that no row is in: a load would not see it, the first commits would. */
-static void file__damaged_in_its_free_pages_is_refused(void **state)
+ON_FILE(file__damaged_in_its_free_pages_is_refused)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 2000);
@@ -301,7 +303,7 @@ static void file__damaged_in_its_free_pages_is_refused(void **state)
 }
 
 /* A file too large for a check of the whole at each start (G7) still says so while it is loaded. */
-static void file__damaged_and_large_is_refused_by_load(void **state)
+ON_FILE(file__damaged_and_large_is_refused_by_load)
 {
     struct fixture *fixture = *state;
     make_file(fixture, 150000);
@@ -317,7 +319,7 @@ static void file__damaged_and_large_is_refused_by_load(void **state)
 }
 
 /* Rows that SQLite finds sound and no broker ever wrote. */
-static void row__that_no_broker_wrote_is_refused(void **state)
+ON_FILE(row__that_no_broker_wrote_is_refused)
 {
     static const struct {
         const char *change, *words;
@@ -392,7 +394,7 @@ static void row__that_no_broker_wrote_is_refused(void **state)
     }
 }
 
-static void counters__are_good_up_to_half_of_what_fits(void **state)
+ON_FILE(counters__are_good_up_to_half_of_what_fits)
 {
     struct fixture *fixture = *state;
     const uint64_t highest = INT64_MAX / 2;
@@ -418,7 +420,7 @@ static off_t pages_of_last_commit(const struct fixture *fixture, off_t *log_size
     return (*log_size - before) / FRAME;
 }
 
-static void commit__writes_the_counters_only_with_deletions(void **state)
+ON_FILE(commit__writes_the_counters_only_with_deletions)
 {
     struct fixture *fixture = *state;
     off_t log_size = 32; /* its header */
@@ -439,7 +441,7 @@ static void commit__writes_the_counters_only_with_deletions(void **state)
                                   "reservation 2 elcap-f2\n");
 }
 
-static void creation__interrupted_is_begun_again(void **state)
+ON_FILE(creation__interrupted_is_begun_again)
 {
     struct fixture *fixture = *state;
     write_file(fixture, ".new", 0, "half", 4);
@@ -482,7 +484,7 @@ fdatasync(int fd) /* NOLINT(*-parameter-name): glibc's is reserved */
 }
 
 /* Group commit, and synchronous=FULL: as many syncs as batches, however large they are. */
-static void commit__is_one_sync_before_it_is_reported(void **state)
+ON_FILE(commit__is_one_sync_before_it_is_reported)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -499,7 +501,7 @@ static void commit__is_one_sync_before_it_is_reported(void **state)
     }
 }
 
-static void disk__broken_gives_the_batch_back_and_it_works_later(void **state)
+ON_FILE(disk__broken_gives_the_batch_back_and_it_works_later)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -525,7 +527,7 @@ static void limit_files(rlim_t size)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void disk__full_gives_the_batch_back_and_it_works_later(void **state)
+ON_FILE(disk__full_gives_the_batch_back_and_it_works_later)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -550,7 +552,7 @@ static void disk__full_gives_the_batch_back_and_it_works_later(void **state)
     assert_ledger(fixture->store, after);
 }
 
-static void disk__full_and_closed_leaves_what_was_there(void **state)
+ON_FILE(disk__full_and_closed_leaves_what_was_there)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -565,7 +567,7 @@ static void disk__full_and_closed_leaves_what_was_there(void **state)
     assert_ledger(fixture->store, before);
 }
 
-static void disk__full_at_creation_leaves_no_file(void **state)
+ON_FILE(disk__full_at_creation_leaves_no_file)
 {
     struct fixture *fixture = *state;
     struct error err = {0};
@@ -583,7 +585,7 @@ static void disk__full_at_creation_leaves_no_file(void **state)
 }
 
 /* Another program that writes to the file makes a commit wait, then fail, never hang. */
-static void file__held_by_another_program_is_an_error(void **state)
+ON_FILE(file__held_by_another_program_is_an_error)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -602,7 +604,7 @@ static void file__held_by_another_program_is_an_error(void **state)
 }
 
 /* SQLite would write on, to a file that has no name: all of it would be gone with the process. */
-static void file__taken_away_is_an_error_until_it_is_back(void **state)
+ON_FILE(file__taken_away_is_an_error_until_it_is_back)
 {
     static const char *const suffixes[] = {"", "-wal"};
     struct fixture *fixture = *state;
@@ -631,7 +633,7 @@ static void file__taken_away_is_an_error_until_it_is_back(void **state)
 
 /* An error that ends one statement and leaves the transaction open: the records before it must not
  * come in with the next commit. */
-static void commit__that_fails_half_way_leaves_nothing(void **state)
+ON_FILE(commit__that_fails_half_way_leaves_nothing)
 {
     struct fixture *fixture = *state;
     fixture_open(fixture);
@@ -682,7 +684,7 @@ static int fill_small_disk(const char *folder)
     return 0;
 }
 
-static void disk__without_space_gives_the_batch_back(void **state)
+ON_FILE(disk__without_space_gives_the_batch_back)
 {
     struct fixture *fixture = *state;
     pid_t child = fork();
@@ -696,30 +698,4 @@ static void disk__without_space_gives_the_batch_back(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-#define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-UNIT_MAIN(ON_FILE(file__is_private_whatever_the_umask), ON_FILE(file__becomes_private_again),
-          ON_FILE(file__has_one_owner_in_a_process), ON_FILE(file__has_one_owner_by_any_name),
-          ON_FILE(file__has_one_owner_among_processes), ON_FILE(folder__must_exist),
-          ON_FILE(schema__newer_is_refused_and_left_alone),
-          ON_FILE(schema__of_another_program_is_refused),
-          ON_FILE(schema__without_a_table_is_refused),
-          ON_FILE(file__that_is_no_database_is_refused), ON_FILE(file__that_is_a_folder_is_refused),
-          ON_FILE(file__that_is_empty_is_refused),
-          ON_FILE(file__that_is_missing_beside_its_log_is_refused),
-          ON_FILE(file__cut_short_is_refused), ON_FILE(file__damaged_in_any_page_is_refused),
-          ON_FILE(file__damaged_in_its_free_pages_is_refused),
-          ON_FILE(file__damaged_and_large_is_refused_by_load),
-          ON_FILE(row__that_no_broker_wrote_is_refused),
-          ON_FILE(counters__are_good_up_to_half_of_what_fits),
-          ON_FILE(commit__writes_the_counters_only_with_deletions),
-          ON_FILE(creation__interrupted_is_begun_again),
-          ON_FILE(commit__is_one_sync_before_it_is_reported),
-          ON_FILE(disk__broken_gives_the_batch_back_and_it_works_later),
-          ON_FILE(disk__full_gives_the_batch_back_and_it_works_later),
-          ON_FILE(disk__full_and_closed_leaves_what_was_there),
-          ON_FILE(disk__full_at_creation_leaves_no_file),
-          ON_FILE(file__held_by_another_program_is_an_error),
-          ON_FILE(file__taken_away_is_an_error_until_it_is_back),
-          ON_FILE(commit__that_fails_half_way_leaves_nothing),
-          ON_FILE(disk__without_space_gives_the_batch_back))
+UNIT_RUN(NULL, NULL)

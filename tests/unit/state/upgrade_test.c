@@ -138,7 +138,9 @@ static void assert_upgraded(struct fixture *fixture)
     assert_no_trace(fixture, "sess-");
 }
 
-static void ledger_1__is_brought_up(void **state)
+#define ON_FILE(test) UNIT_WITH(test, fixture_setup, fixture_teardown)
+
+ON_FILE(ledger_1__is_brought_up)
 {
     struct fixture *fixture = *state;
     make_ledger_1(fixture);
@@ -146,7 +148,7 @@ static void ledger_1__is_brought_up(void **state)
 }
 
 /* As it is in the data's file, without anything that a later step could trip over. */
-static void ledger_1__is_what_that_version_made(void **state)
+ON_FILE(ledger_1__is_what_that_version_made)
 {
     struct fixture *fixture = *state;
     make_ledger_1(fixture);
@@ -184,7 +186,7 @@ static void ledger_1__is_what_that_version_made(void **state)
     "ALTER TABLE reservation DROP COLUMN job_key;"
 
 /* The version before kept its counters exact: they hold, whether or not rows show as much (S3). */
-static void ledger_4__keeps_its_counters(void **state)
+ON_FILE(ledger_4__keeps_its_counters)
 {
     struct fixture *fixture = *state;
     static const struct {
@@ -221,7 +223,7 @@ static void ledger_4__keeps_its_counters(void **state)
 }
 
 /* What nodes had reported came before any sum (F3). */
-static void ledger_7__keeps_what_nodes_reported(void **state)
+ON_FILE(ledger_7__keeps_what_nodes_reported)
 {
     struct fixture *fixture = *state;
     const struct record node = {.kind = RECORD_NODE,
@@ -263,7 +265,7 @@ static int check_slingshot(void *arg, const struct record *record)
 }
 
 /* Before there was another interconnect; its tokens open with the same key file. */
-static void ledger_8__has_jobs_on_slingshot(void **state)
+ON_FILE(ledger_8__has_jobs_on_slingshot)
 {
     struct fixture *fixture = *state;
     struct record job = reservation(1, "f1");
@@ -300,7 +302,7 @@ static int check_shared(void *arg, const struct record *record)
 }
 
 /* B1, B2: of the version before there was nothing shared, and no partition was known. */
-static void ledger_10__shares_nothing(void **state)
+ON_FILE(ledger_10__shares_nothing)
 {
     struct fixture *fixture = *state;
     const struct record facts = {.kind = RECORD_FACTS,
@@ -376,7 +378,7 @@ static void assert_one_or_the_other(const struct fixture *fixture)
     assert_int_equal(plain, version < SCHEMA_SEALED ? 2 : 0);
 }
 
-static void upgrade__killed_at_any_write_goes_on_from_there(void **state)
+ON_FILE(upgrade__killed_at_any_write_goes_on_from_there)
 {
     struct fixture *fixture = *state;
     int writes = 0, versions[SCHEMA_VERSION + 1] = {0};
@@ -395,7 +397,7 @@ static void upgrade__killed_at_any_write_goes_on_from_there(void **state)
 }
 
 /* The disk fills up on the way: refused with its cause, and done when there is room. */
-static void upgrade__on_a_full_disk_waits_for_room(void **state)
+ON_FILE(upgrade__on_a_full_disk_waits_for_room)
 {
     struct fixture *fixture = *state;
     struct error err = {0};
@@ -426,7 +428,7 @@ static void upgrade__on_a_full_disk_waits_for_room(void **state)
 }
 
 /* A backup reads the old contents: the log cannot be truncated meanwhile. */
-static void upgrade__waits_for_no_reader(void **state)
+ON_FILE(upgrade__waits_for_no_reader)
 {
     struct fixture *fixture = *state;
     struct error err = {0};
@@ -441,10 +443,4 @@ static void upgrade__waits_for_no_reader(void **state)
     assert_upgraded(fixture);
 }
 
-#define ON_FILE(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-UNIT_MAIN(ON_FILE(ledger_1__is_what_that_version_made), ON_FILE(ledger_1__is_brought_up),
-          ON_FILE(ledger_4__keeps_its_counters), ON_FILE(ledger_7__keeps_what_nodes_reported),
-          ON_FILE(ledger_8__has_jobs_on_slingshot), ON_FILE(ledger_10__shares_nothing),
-          ON_FILE(upgrade__killed_at_any_write_goes_on_from_there),
-          ON_FILE(upgrade__on_a_full_disk_waits_for_room), ON_FILE(upgrade__waits_for_no_reader))
+UNIT_RUN(NULL, NULL)

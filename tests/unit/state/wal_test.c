@@ -179,7 +179,9 @@ static struct image ten_transactions(struct wal *wal)
 
 /* -- what is whole -- */
 
-static void log__of_a_killed_broker_is_whole(void **state)
+#define AT_WORK(test) UNIT_WITH(test, fixture_setup, fixture_teardown)
+
+AT_WORK(log__of_a_killed_broker_is_whole)
 {
     struct wal wal = at_work(state);
     for (size_t i = 0; i < 20; i++) {
@@ -193,7 +195,7 @@ static void log__of_a_killed_broker_is_whole(void **state)
     }
 }
 
-static void log__without_frames_is_whole(void **state)
+AT_WORK(log__without_frames_is_whole)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal);
@@ -241,7 +243,7 @@ static size_t frames_of_log(const struct image *log)
     return count;
 }
 
-static void leftovers__of_an_older_log_are_no_damage(void **state)
+AT_WORK(leftovers__of_an_older_log_are_no_damage)
 {
     struct wal wal = at_work(state);
     struct image log = with_leftovers(&wal, 4);
@@ -260,7 +262,7 @@ static void leftovers__of_an_older_log_are_no_damage(void **state)
 
 /* -- flipped bytes -- */
 
-static void flipped_byte__before_the_last_transaction_is_found(void **state)
+AT_WORK(flipped_byte__before_the_last_transaction_is_found)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal);
@@ -278,7 +280,7 @@ static void flipped_byte__before_the_last_transaction_is_found(void **state)
 
 /* Alone, the last transaction looks as a power cut leaves one. With what the index says of it, it
  * does not: so a killed broker's log is known to its last byte. */
-static void flipped_byte__in_the_last_transaction_is_found_by_the_index(void **state)
+AT_WORK(flipped_byte__in_the_last_transaction_is_found_by_the_index)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal), index = take(wal.fixture->path, "-shm");
@@ -295,7 +297,7 @@ static void flipped_byte__in_the_last_transaction_is_found_by_the_index(void **s
     free(index.bytes);
 }
 
-static void flipped_byte__in_the_header_is_found(void **state)
+AT_WORK(flipped_byte__in_the_header_is_found)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal);
@@ -309,7 +311,7 @@ static void flipped_byte__in_the_header_is_found(void **state)
 }
 
 /* Many at once, in whole frames. */
-static void noise__before_the_last_transaction_is_found(void **state)
+AT_WORK(noise__before_the_last_transaction_is_found)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal);
@@ -327,7 +329,7 @@ static void noise__before_the_last_transaction_is_found(void **state)
     free(log.bytes);
 }
 
-static void log__cut_short_is_found_by_the_index(void **state)
+AT_WORK(log__cut_short_is_found_by_the_index)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal), index = take(wal.fixture->path, "-shm");
@@ -344,7 +346,7 @@ static void log__cut_short_is_found_by_the_index(void **state)
     free(index.bytes);
 }
 
-static void index__of_another_log_or_half_written_tells_nothing(void **state)
+AT_WORK(index__of_another_log_or_half_written_tells_nothing)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal), index = take(wal.fixture->path, "-shm");
@@ -437,7 +439,7 @@ static void assert_torn_sectors_are_no_damage(const struct wal *wal, const struc
     }
 }
 
-static void power_cut__in_a_transaction_at_the_end_is_no_damage(void **state)
+AT_WORK(power_cut__in_a_transaction_at_the_end_is_no_damage)
 {
     struct wal wal = at_work(state);
     struct torn torn = tear(&wal, ten_transactions(&wal));
@@ -446,7 +448,7 @@ static void power_cut__in_a_transaction_at_the_end_is_no_damage(void **state)
     torn_release(&torn);
 }
 
-static void power_cut__over_leftovers_is_no_damage(void **state)
+AT_WORK(power_cut__over_leftovers_is_no_damage)
 {
     struct wal wal = at_work(state);
     /* Far enough that some headers lie in two sectors, of two ages. */
@@ -458,7 +460,7 @@ static void power_cut__over_leftovers_is_no_damage(void **state)
 
 /* Two transactions that came to nothing lie behind the end, one in the place of the other: the
  * disk failed under one, or power did, and the next ones continue from where it had. */
-static void power_cut__over_a_transaction_that_failed_is_no_damage(void **state)
+AT_WORK(power_cut__over_a_transaction_that_failed_is_no_damage)
 {
     struct wal wal = at_work(state);
     struct image base = ten_transactions(&wal), file = take(wal.fixture->path, ""),
@@ -503,7 +505,7 @@ static void power_cut__over_a_transaction_that_failed_is_no_damage(void **state)
 
 /* -- at the start of a broker -- */
 
-static void store__with_a_damaged_log_is_refused_and_left_as_it_is(void **state)
+AT_WORK(store__with_a_damaged_log_is_refused_and_left_as_it_is)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal), file = take(wal.fixture->path, ""),
@@ -555,7 +557,7 @@ fdatasync(int fd) /* NOLINT(*-parameter-name): glibc's is reserved */
 }
 
 /* It may be in the page cache only, and what is shown must be there after a power cut, too. */
-static void log__of_a_killed_broker_is_synced_before_it_is_believed(void **state)
+AT_WORK(log__of_a_killed_broker_is_synced_before_it_is_believed)
 {
     struct wal wal = at_work(state);
     struct image log = ten_transactions(&wal);
@@ -603,30 +605,14 @@ static void power_cut__of_any_blocks_is_no_damage(void **state, size_t block, si
     free(log.bytes);
 }
 
-static void power_cut__of_any_sectors_is_no_damage(void **state)
+AT_WORK(power_cut__of_any_sectors_is_no_damage)
 {
     power_cut__of_any_blocks_is_no_damage(state, 512, 140);
 }
 
-static void power_cut__of_any_pages_is_no_damage(void **state)
+AT_WORK(power_cut__of_any_pages_is_no_damage)
 {
     power_cut__of_any_blocks_is_no_damage(state, 4096, 140);
 }
 
-#define AT_WORK(test) cmocka_unit_test_setup_teardown(test, fixture_setup, fixture_teardown)
-
-UNIT_MAIN(AT_WORK(log__of_a_killed_broker_is_whole), AT_WORK(log__without_frames_is_whole),
-          AT_WORK(leftovers__of_an_older_log_are_no_damage),
-          AT_WORK(flipped_byte__before_the_last_transaction_is_found),
-          AT_WORK(flipped_byte__in_the_last_transaction_is_found_by_the_index),
-          AT_WORK(flipped_byte__in_the_header_is_found),
-          AT_WORK(noise__before_the_last_transaction_is_found),
-          AT_WORK(log__cut_short_is_found_by_the_index),
-          AT_WORK(index__of_another_log_or_half_written_tells_nothing),
-          AT_WORK(power_cut__in_a_transaction_at_the_end_is_no_damage),
-          AT_WORK(power_cut__over_leftovers_is_no_damage),
-          AT_WORK(power_cut__over_a_transaction_that_failed_is_no_damage),
-          AT_WORK(power_cut__of_any_sectors_is_no_damage),
-          AT_WORK(power_cut__of_any_pages_is_no_damage),
-          AT_WORK(store__with_a_damaged_log_is_refused_and_left_as_it_is),
-          AT_WORK(log__of_a_killed_broker_is_synced_before_it_is_believed))
+UNIT_RUN(NULL, NULL)

@@ -50,7 +50,7 @@ static void assert_same_scope(const struct bearer_scope *a, const struct bearer_
 
 /* -- reading and writing -- */
 
-static void token__of_a_reservation_has_all_of_it(void **state)
+UNIT(token__of_a_reservation_has_all_of_it)
 {
     const struct bearer bearer = fresh();
     assert_int_equal(bearer.scope.number, 4711);
@@ -65,7 +65,7 @@ static void token__of_a_reservation_has_all_of_it(void **state)
     assert_memory_equal(bearer.bytes, key_id, sizeof key_id);
 }
 
-static void token__written_is_read_back(void **state)
+UNIT(token__written_is_read_back)
 {
     struct bearer bearer = fresh(), back;
     char text[BEARER_TEXT_MAX + 1], again[BEARER_TEXT_MAX + 1];
@@ -85,7 +85,7 @@ static void token__written_is_read_back(void **state)
 }
 
 /* In logs a token is its id: the same whatever it was narrowed to, of nothing that is secret. */
-static void id__stays_when_narrowed(void **state)
+UNIT(id__stays_when_narrowed)
 {
     struct bearer bearer = fresh();
     char id[BEARER_ID_SIZE];
@@ -112,7 +112,7 @@ static void assert_refused(const char *text, int code, const char *words)
     assert_memory_equal(&bearer, &wiped, sizeof bearer);
 }
 
-static void text__that_is_no_token_is_refused(void **state)
+UNIT(text__that_is_no_token_is_refused)
 {
     char longest[BEARER_TEXT_MAX + 2] = "mcast1.";
     memset(longest + 7, 'A', sizeof longest - 8);
@@ -140,7 +140,7 @@ static void text__that_is_no_token_is_refused(void **state)
     assert_refused(longest, ERROR_INVALID, "cut off or damaged"); /* the longest there can be */
 }
 
-static void token__is_told_from_other_secrets(void **state)
+UNIT(token__is_told_from_other_secrets)
 {
     assert_true(bearer_is_ours(secret_of("mcast1.")));
     assert_true(bearer_is_ours(secret_of("mcast12.x")));
@@ -159,7 +159,7 @@ static void put_text(const unsigned char *bytes, size_t size, char *text)
 
 /* A head is 8 + 8 + 1 + 5 + 1 + 12 + 16 bytes; what is changed in it must show, or change the scope
  * alone. */
-static void head__out_of_bounds_is_refused(void **state)
+UNIT(head__out_of_bounds_is_refused)
 {
     static const struct {
         size_t at;
@@ -189,7 +189,7 @@ static void head__out_of_bounds_is_refused(void **state)
     assert_refused(text, ERROR_INVALID, "cut off or damaged");
 }
 
-static void token__cut_anywhere_is_refused(void **state)
+UNIT(token__cut_anywhere_is_refused)
 {
     const struct bearer bearer = fresh();
     char text[BEARER_TEXT_MAX + 1];
@@ -213,7 +213,7 @@ static void put_caveats(const void *caveats, size_t size, char *text)
 
 #define CAVEATS(bytes) bytes, sizeof bytes - 1
 
-static void caveat__of_a_bad_value_is_refused(void **state)
+UNIT(caveat__of_a_bad_value_is_refused)
 {
     static const struct {
         const char *bytes;
@@ -256,7 +256,7 @@ static void caveat__of_a_bad_value_is_refused(void **state)
     }
 }
 
-static void caveats__have_limits(void **state)
+UNIT(caveats__have_limits)
 {
     unsigned char bytes[600] = {BEARER_STEPS, 2, 0, '/'};
     char text[2 * BEARER_TEXT_MAX];
@@ -280,7 +280,7 @@ static void caveats__have_limits(void **state)
 }
 
 /* An unknown caveat is kept and reported: the issuer refuses it, others pass it on. */
-static void caveat__of_an_unknown_kind_is_kept(void **state)
+UNIT(caveat__of_an_unknown_kind_is_kept)
 {
     static const int kinds[] = {0, 4, 9, 255};
     char text[BEARER_TEXT_MAX + 1];
@@ -301,7 +301,7 @@ static void caveat__of_an_unknown_kind_is_kept(void **state)
 
 /* -- narrowing -- */
 
-static void narrowing__adds_up(void **state)
+UNIT(narrowing__adds_up)
 {
     struct bearer bearer = fresh();
     narrow(&bearer, &(struct bearer_limits){.expires = 2000});
@@ -322,7 +322,7 @@ static void narrowing__adds_up(void **state)
     assert_int_equal(bearer.scope.caveats, 9);
 }
 
-static void narrowing__to_nothing_is_refused(void **state)
+UNIT(narrowing__to_nothing_is_refused)
 {
     static const struct {
         struct bearer_limits limits;
@@ -353,7 +353,7 @@ static void narrowing__to_nothing_is_refused(void **state)
 }
 
 /* A token that another program made can have restrictions that leave no step: it stays so. */
-static void narrowing__of_no_step_stays_nothing(void **state)
+UNIT(narrowing__of_no_step_stays_nothing)
 {
     static const char bytes[] = "\1\0\3/fA\1\0\3/fB\1\0\3/fA";
     char text[BEARER_TEXT_MAX + 1];
@@ -373,7 +373,7 @@ static void narrowing__of_no_step_stays_nothing(void **state)
     assert_int_equal(bearer_allows(&bearer.scope, BEARER_JOIN, NULL, &err), ERROR_REFUSED);
 }
 
-static void narrowing__ends_when_the_token_is_full(void **state)
+UNIT(narrowing__ends_when_the_token_is_full)
 {
     struct bearer bearer = fresh(), before;
     struct error err = {0};
@@ -404,7 +404,7 @@ static void narrowing__ends_when_the_token_is_full(void **state)
 
 /* -- what it is good for -- */
 
-static void scope__names_itself_when_it_refuses(void **state)
+UNIT(scope__names_itself_when_it_refuses)
 {
     struct bearer bearer = fresh();
     struct error err = {0};
@@ -444,7 +444,7 @@ static void scope__names_itself_when_it_refuses(void **state)
 }
 
 /* By bytes, as narrowing never makes it: two restrictions without an operation in common. */
-static void operations__can_come_to_none(void **state)
+UNIT(operations__can_come_to_none)
 {
     char text[BEARER_TEXT_MAX + 1];
     struct bearer bearer;
@@ -459,7 +459,7 @@ static void operations__can_come_to_none(void **state)
                      ERROR_INVALID);
 }
 
-static void operations__have_words(void **state)
+UNIT(operations__have_words)
 {
     assert_int_equal(bearer_operation_parse("show", 4), BEARER_SHOW);
     assert_int_equal(bearer_operation_parse("cleanup,show", 7), BEARER_CLEANUP);
@@ -471,17 +471,4 @@ static void operations__have_words(void **state)
     assert_int_equal(bearer_operation_parse("join", 4), BEARER_JOIN);
 }
 
-UNIT_MAIN(cmocka_unit_test(token__of_a_reservation_has_all_of_it),
-          cmocka_unit_test(token__written_is_read_back), cmocka_unit_test(id__stays_when_narrowed),
-          cmocka_unit_test(text__that_is_no_token_is_refused),
-          cmocka_unit_test(token__is_told_from_other_secrets),
-          cmocka_unit_test(head__out_of_bounds_is_refused),
-          cmocka_unit_test(token__cut_anywhere_is_refused),
-          cmocka_unit_test(caveat__of_a_bad_value_is_refused),
-          cmocka_unit_test(caveats__have_limits),
-          cmocka_unit_test(caveat__of_an_unknown_kind_is_kept),
-          cmocka_unit_test(narrowing__adds_up), cmocka_unit_test(narrowing__to_nothing_is_refused),
-          cmocka_unit_test(narrowing__of_no_step_stays_nothing),
-          cmocka_unit_test(narrowing__ends_when_the_token_is_full),
-          cmocka_unit_test(scope__names_itself_when_it_refuses),
-          cmocka_unit_test(operations__can_come_to_none), cmocka_unit_test(operations__have_words))
+UNIT_RUN(NULL, NULL)

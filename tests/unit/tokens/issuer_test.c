@@ -86,7 +86,7 @@ static void assert_hex(const unsigned char *bytes, size_t size, const char *expe
 }
 
 /* The vectors were made with another implementation (Python's hmac and hashlib). */
-static void format__is_that_of_the_page(void **state)
+UNIT(format__is_that_of_the_page)
 {
     struct bearer bearer;
     struct error err = {0};
@@ -117,7 +117,7 @@ static void format__is_that_of_the_page(void **state)
     assert_hex(bearer.bytes + bearer.head_size + 13, 11, vector("until 1800000000"));
 }
 
-static void keys__are_those_of_the_page(void **state)
+UNIT(keys__are_those_of_the_page)
 {
     const struct rootkeys keys = ring();
     struct chain key;
@@ -134,7 +134,7 @@ static void keys__are_those_of_the_page(void **state)
     assert_hex(key.mac, CHAIN_SIZE, vector("MAC 0"));
 }
 
-static void vectors__of_the_page_are_taken_as_it_says(void **state)
+UNIT(vectors__of_the_page_are_taken_as_it_says)
 {
     struct bearer bearer;
     struct error err = {0};
@@ -149,7 +149,7 @@ static void vectors__of_the_page_are_taken_as_it_says(void **state)
 
 /* -- whose it is, and until when -- */
 
-static void token__minted_is_genuine_and_new(void **state)
+UNIT(token__minted_is_genuine_and_new)
 {
     const struct rootkeys keys = ring();
     struct bearer a = minted(), b = minted();
@@ -162,7 +162,7 @@ static void token__minted_is_genuine_and_new(void **state)
     assert_memory_equal(a.bytes, keys.keys[1].id, ROOTKEY_ID_SIZE);
 }
 
-static void token__lives_as_long_as_its_root_key(void **state)
+UNIT(token__lives_as_long_as_its_root_key)
 {
     struct rootkeys keys = ring();
     struct error err = {0};
@@ -181,7 +181,7 @@ static void token__lives_as_long_as_its_root_key(void **state)
     assert_non_null(strstr(err.text, "not genuine"));
 }
 
-static void token__ends_when_its_time_is_over(void **state)
+UNIT(token__ends_when_its_time_is_over)
 {
     const struct rootkeys keys = ring();
     struct error err = {0};
@@ -196,7 +196,7 @@ static void token__ends_when_its_time_is_over(void **state)
 }
 
 /* The error of a forged token says that it is one, not what is wrong. */
-static void token__is_not_believed_before_its_mac(void **state)
+UNIT(token__is_not_believed_before_its_mac)
 {
     const struct rootkeys keys = ring();
     struct error err = {0};
@@ -222,7 +222,7 @@ static void flip(unsigned char *bytes, size_t bit)
     bytes[bit / 8] ^= (unsigned char)(1U << bit % 8);
 }
 
-static void token__with_any_bit_flipped_is_refused(void **state)
+UNIT(token__with_any_bit_flipped_is_refused)
 {
     struct bearer tokens[] = {minted(), narrowed()};
     for (size_t i = 0; i < sizeof tokens / sizeof *tokens; i++) {
@@ -246,7 +246,7 @@ static void token__with_any_bit_flipped_is_refused(void **state)
     }
 }
 
-static void token__cut_or_drawn_out_is_refused(void **state)
+UNIT(token__cut_or_drawn_out_is_refused)
 {
     static const char alphabet[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_= \n.";
@@ -276,7 +276,7 @@ static void token__cut_or_drawn_out_is_refused(void **state)
 
 /* The restrictions cannot be taken away one by one, nor from the middle, nor change places, nor be
  * added without the chain. */
-static void caveats__cannot_be_taken_away(void **state)
+UNIT(caveats__cannot_be_taken_away)
 {
     const struct bearer whole = narrowed();
     size_t starts[BEARER_CAVEATS_MAX + 1], count = 0, end = whole.size - CHAIN_SIZE;
@@ -307,7 +307,7 @@ static void caveats__cannot_be_taken_away(void **state)
 }
 
 /* A MAC of one token fits no other one: not of another reservation, life, key or nonce. */
-static void mac__fits_one_token_only(void **state)
+UNIT(mac__fits_one_token_only)
 {
     const struct rootkeys keys = ring();
     struct rootkeys old = ring();
@@ -413,7 +413,7 @@ static bool each_caveat_accepts(const struct bearer *bearer, const struct questi
     return true;
 }
 
-static void narrowing__never_widens(void **state)
+UNIT(narrowing__never_widens)
 {
     enum { TOKENS = 1500, QUESTIONS = 12 };
     unsigned accepted = 0, lost = 0, kept = 0;
@@ -460,7 +460,7 @@ int __wrap_keybytes_draw(unsigned char *bytes, size_t size, struct error *err)
 /* NOLINTEND(readability-identifier-naming) */
 
 /* B3: a token with a nonce that can be guessed is worse than none. */
-static void mint__fails_without_random_bytes(void **state)
+UNIT(mint__fails_without_random_bytes)
 {
     const struct rootkeys keys = ring();
     struct bearer bearer, before;
@@ -477,15 +477,4 @@ static void mint__fails_without_random_bytes(void **state)
     assert_int_equal(issuer_verify(&keys, &bearer, NOW, &err), 0);
 }
 
-UNIT_MAIN(cmocka_unit_test(format__is_that_of_the_page),
-          cmocka_unit_test(keys__are_those_of_the_page),
-          cmocka_unit_test(vectors__of_the_page_are_taken_as_it_says),
-          cmocka_unit_test(token__minted_is_genuine_and_new),
-          cmocka_unit_test(token__lives_as_long_as_its_root_key),
-          cmocka_unit_test(token__ends_when_its_time_is_over),
-          cmocka_unit_test(token__is_not_believed_before_its_mac),
-          cmocka_unit_test(token__with_any_bit_flipped_is_refused),
-          cmocka_unit_test(token__cut_or_drawn_out_is_refused),
-          cmocka_unit_test(caveats__cannot_be_taken_away),
-          cmocka_unit_test(mac__fits_one_token_only), cmocka_unit_test(narrowing__never_widens),
-          cmocka_unit_test(mint__fails_without_random_bytes))
+UNIT_RUN(NULL, NULL)

@@ -107,7 +107,9 @@ static void rotate(const struct desk *desk, int64_t now, rootkeys_needed_fn *nee
 
 /* -- making -- */
 
-static void file__made_has_one_key_of_its_own(void **state)
+#define AT_DESK(test) UNIT_WITH(test, setup, teardown)
+
+AT_DESK(file__made_has_one_key_of_its_own)
 {
     const struct desk *desk = *state;
     struct stat status;
@@ -128,7 +130,7 @@ static void file__made_has_one_key_of_its_own(void **state)
     assert_memory_not_equal(keys.keys[0].id, others.keys[0].id, ROOTKEY_ID_SIZE);
 }
 
-static void file__is_never_made_over(void **state)
+AT_DESK(file__is_never_made_over)
 {
     const struct desk *desk = *state;
     struct error err = {0};
@@ -141,7 +143,7 @@ static void file__is_never_made_over(void **state)
 }
 
 /* Made with another implementation (Python's hashlib): the id follows from the key. */
-static void file__is_read_as_documented(void **state)
+AT_DESK(file__is_read_as_documented)
 {
     const struct desk *desk = *state;
     write_keys(desk, ID " 1790000000 " KEY "\n", 0400);
@@ -158,7 +160,7 @@ static void file__is_read_as_documented(void **state)
 
 /* -- rotating -- */
 
-static void rotation__keeps_the_old_and_uses_the_new(void **state)
+AT_DESK(rotation__keeps_the_old_and_uses_the_new)
 {
     const struct desk *desk = *state;
     make(desk, 100);
@@ -196,7 +198,7 @@ static bool still_used(void *arg, const struct rootkey *key, int64_t replaced)
     return replaced > judge->oldest;
 }
 
-static void rotation__drops_what_nothing_needs(void **state)
+AT_DESK(rotation__drops_what_nothing_needs)
 {
     const struct desk *desk = *state;
     make(desk, 100);
@@ -220,7 +222,7 @@ static void rotation__drops_what_nothing_needs(void **state)
 }
 
 /* A clock that was set back must not make a new key look older than the one that it replaced. */
-static void rotation__never_goes_back_in_time(void **state)
+AT_DESK(rotation__never_goes_back_in_time)
 {
     const struct desk *desk = *state;
     make(desk, 1000);
@@ -230,7 +232,7 @@ static void rotation__never_goes_back_in_time(void **state)
     assert_int_equal(keys.keys[1].made, 1000);
 }
 
-static void rotation__keeps_user_and_mode(void **state)
+AT_DESK(rotation__keeps_user_and_mode)
 {
     const struct desk *desk = *state;
     struct stat status;
@@ -245,7 +247,7 @@ static void rotation__keeps_user_and_mode(void **state)
     assert_int_equal(status.st_mode & 07777, 0600);
 }
 
-static void rotation__on_a_full_disk_changes_nothing(void **state)
+AT_DESK(rotation__on_a_full_disk_changes_nothing)
 {
     const struct desk *desk = *state;
     struct error err = {0};
@@ -266,7 +268,7 @@ static void rotation__on_a_full_disk_changes_nothing(void **state)
 }
 
 /* No new key is lost, and a reader always gets a complete file. */
-static void rotation__of_several_at_once_loses_no_key(void **state)
+AT_DESK(rotation__of_several_at_once_loses_no_key)
 {
     enum { PROCESSES = 5, TIMES = 3 };
     const struct desk *desk = *state;
@@ -295,7 +297,7 @@ static void rotation__of_several_at_once_loses_no_key(void **state)
 
 /* -- what is none -- */
 
-static void file__that_is_damaged_is_refused(void **state)
+AT_DESK(file__that_is_damaged_is_refused)
 {
     static const struct {
         const char *text;
@@ -338,7 +340,7 @@ static void file__that_is_damaged_is_refused(void **state)
     assert_refused(desk, ERROR_CORRUPT, "line 1 of the root key file");
 }
 
-static void file__damaged_in_any_bit_is_refused_or_the_same_key(void **state)
+AT_DESK(file__damaged_in_any_bit_is_refused_or_the_same_key)
 {
     const struct desk *desk = *state;
     char text[256];
@@ -359,7 +361,7 @@ static void file__damaged_in_any_bit_is_refused_or_the_same_key(void **state)
     }
 }
 
-static void file__with_too_many_keys_or_out_of_order_is_refused(void **state)
+AT_DESK(file__with_too_many_keys_or_out_of_order_is_refused)
 {
     const struct desk *desk = *state;
     char text[4096], lines[ROOTKEYS_MAX][128], turned[512];
@@ -386,7 +388,7 @@ static void file__with_too_many_keys_or_out_of_order_is_refused(void **state)
 }
 
 /* The rest of it: tests/unit/trust/keyfile_test.c. */
-static void file__open_to_others_is_refused(void **state)
+AT_DESK(file__open_to_others_is_refused)
 {
     const struct desk *desk = *state;
     write_keys(desk, ID " 1 " KEY "\n", 0601);
@@ -395,14 +397,4 @@ static void file__open_to_others_is_refused(void **state)
     assert_refused(desk, ERROR_NOT_FOUND, "No such file");
 }
 
-#define AT_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT_MAIN(AT_DESK(file__made_has_one_key_of_its_own), AT_DESK(file__is_never_made_over),
-          AT_DESK(file__is_read_as_documented), AT_DESK(rotation__keeps_the_old_and_uses_the_new),
-          AT_DESK(rotation__drops_what_nothing_needs), AT_DESK(rotation__never_goes_back_in_time),
-          AT_DESK(rotation__keeps_user_and_mode), AT_DESK(rotation__on_a_full_disk_changes_nothing),
-          AT_DESK(rotation__of_several_at_once_loses_no_key),
-          AT_DESK(file__that_is_damaged_is_refused),
-          AT_DESK(file__damaged_in_any_bit_is_refused_or_the_same_key),
-          AT_DESK(file__with_too_many_keys_or_out_of_order_is_refused),
-          AT_DESK(file__open_to_others_is_refused))
+UNIT_RUN(NULL, NULL)

@@ -63,7 +63,9 @@ static void assert_refused(const struct desk *desk, int code, const char *words)
 
 /* -- making -- */
 
-static void key__made_is_read_back(void **state)
+#define AT_DESK(test) UNIT_WITH(test, setup, teardown)
+
+AT_DESK(key__made_is_read_back)
 {
     const struct desk *desk = *state;
     struct seal_key key, again;
@@ -85,7 +87,7 @@ static void key__made_is_read_back(void **state)
     assert_memory_not_equal(&key, &again, sizeof key);
 }
 
-static void key__is_never_made_over(void **state)
+AT_DESK(key__is_never_made_over)
 {
     const struct desk *desk = *state;
     struct error err = {0};
@@ -99,7 +101,7 @@ static void key__is_never_made_over(void **state)
     close(file);
 }
 
-static void key__is_made_for_its_user(void **state)
+AT_DESK(key__is_made_for_its_user)
 {
     const struct desk *desk = *state;
     struct stat status;
@@ -111,7 +113,7 @@ static void key__is_made_for_its_user(void **state)
     assert_int_equal(status.st_gid, 4712);
 }
 
-static void key__without_a_folder_is_refused(void **state)
+AT_DESK(key__without_a_folder_is_refused)
 {
     const struct desk *desk = *state;
     struct error err = {0};
@@ -123,7 +125,7 @@ static void key__without_a_folder_is_refused(void **state)
     assert_non_null(strstr(err.text, "--make-key"));
 }
 
-static void key__on_a_full_disk_leaves_nothing(void **state)
+AT_DESK(key__on_a_full_disk_leaves_nothing)
 {
     const struct desk *desk = *state;
     struct error err = {0};
@@ -142,7 +144,7 @@ static void key__on_a_full_disk_leaves_nothing(void **state)
 
 /* -- reading -- */
 
-static void key__of_an_administrator_is_read(void **state)
+AT_DESK(key__of_an_administrator_is_read)
 {
     static const char *const texts[] = {
         DIGITS, DIGITS "\n", DIGITS "\r\n",
@@ -160,7 +162,7 @@ static void key__of_an_administrator_is_read(void **state)
     }
 }
 
-static void key__that_is_none_is_refused(void **state)
+AT_DESK(key__that_is_none_is_refused)
 {
     static const char *const texts[] = {"",
                                         "\n",
@@ -181,7 +183,7 @@ static void key__that_is_none_is_refused(void **state)
 }
 
 /* The rest of it: tests/unit/trust/keyfile_test.c. */
-static void key__open_to_others_is_refused(void **state)
+AT_DESK(key__open_to_others_is_refused)
 {
     const struct desk *desk = *state;
     write_key(desk, DIGITS "\n", 0601);
@@ -190,9 +192,4 @@ static void key__open_to_others_is_refused(void **state)
     assert_refused(desk, ERROR_NOT_FOUND, "No such file");
 }
 
-#define AT_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT_MAIN(AT_DESK(key__made_is_read_back), AT_DESK(key__is_never_made_over),
-          AT_DESK(key__is_made_for_its_user), AT_DESK(key__without_a_folder_is_refused),
-          AT_DESK(key__on_a_full_disk_leaves_nothing), AT_DESK(key__of_an_administrator_is_read),
-          AT_DESK(key__that_is_none_is_refused), AT_DESK(key__open_to_others_is_refused))
+UNIT_RUN(NULL, NULL)

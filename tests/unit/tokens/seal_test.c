@@ -41,8 +41,10 @@ static size_t from_hex(const char *hex, unsigned char *bytes)
     return size;
 }
 
+#define SEALED(test) UNIT_WITH(test, setup, teardown)
+
 /* Made with another implementation of AES-256-GCM (Python's cryptography 48). */
-static void format__is_that_of_the_vectors(void **state)
+SEALED(format__is_that_of_the_vectors)
 {
     static const struct {
         uint64_t row;
@@ -67,7 +69,7 @@ static void format__is_that_of_the_vectors(void **state)
     }
 }
 
-static void secret__of_any_length_comes_back(void **state)
+SEALED(secret__of_any_length_comes_back)
 {
     static char text[TEXT_MAX + 1], back[SEALED_MAX + 1];
     static unsigned char sealed[SEALED_MAX];
@@ -81,7 +83,7 @@ static void secret__of_any_length_comes_back(void **state)
     }
 }
 
-static void sealed__opens_nowhere_else(void **state)
+SEALED(sealed__opens_nowhere_else)
 {
     static const struct seal_place others[] = {
         {"reservation.token", 2},
@@ -100,7 +102,7 @@ static void sealed__opens_nowhere_else(void **state)
 
 /* Damage, a wrong key and a later format are distinguished; and a failed opening
  * leaves neither a part of the secret nor a seal that opens no more. */
-static void sealed__damaged_in_any_bit_is_refused(void **state)
+SEALED(sealed__damaged_in_any_bit_is_refused)
 {
     unsigned char sealed[64];
     char text[64];
@@ -118,7 +120,7 @@ static void sealed__damaged_in_any_bit_is_refused(void **state)
     assert_int_equal(seal_unwrap(*state, &place, sealed, (size_t)size, text), 6);
 }
 
-static void sealed__cut_or_drawn_out_is_refused(void **state)
+SEALED(sealed__cut_or_drawn_out_is_refused)
 {
     unsigned char sealed[64] = {0};
     char text[64];
@@ -129,7 +131,7 @@ static void sealed__cut_or_drawn_out_is_refused(void **state)
                              ERROR_CORRUPT);
 }
 
-static void sealed__opens_with_no_other_key(void **state)
+SEALED(sealed__opens_with_no_other_key)
 {
     struct error err;
     struct seal_key key = vector_key();
@@ -149,7 +151,7 @@ static void sealed__opens_with_no_other_key(void **state)
 }
 
 /* The nonce stands behind the key id. A seal counts from where it began; each begins elsewhere. */
-static void nonce__never_comes_twice(void **state)
+SEALED(nonce__never_comes_twice)
 {
     enum { SEALINGS = 100000, RUNS = 50 };
     unsigned char sealed[64], before[SEAL_NONCE_SIZE] = {0}, starts[RUNS][SEAL_NONCE_SIZE];
@@ -174,9 +176,4 @@ static void nonce__never_comes_twice(void **state)
     }
 }
 
-#define SEALED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-UNIT_MAIN(SEALED(format__is_that_of_the_vectors), SEALED(secret__of_any_length_comes_back),
-          SEALED(sealed__opens_nowhere_else), SEALED(sealed__damaged_in_any_bit_is_refused),
-          SEALED(sealed__cut_or_drawn_out_is_refused), SEALED(sealed__opens_with_no_other_key),
-          SEALED(nonce__never_comes_twice))
+UNIT_RUN(NULL, NULL)

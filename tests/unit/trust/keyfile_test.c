@@ -36,8 +36,10 @@ static struct keyfile kind_of(enum keyfile_guard guard)
     return (struct keyfile){.holds = "the thing", .guard = guard, .max = 32, .line = true};
 }
 
+#define IN_FOLDER(test) UNIT_WITH(test, place_make, place_remove)
+
 /* F13: what each guard lets pass. */
-static void keyfile__guards(void **state)
+IN_FOLDER(keyfile__guards)
 {
     static const struct {
         mode_t mode;
@@ -63,7 +65,7 @@ static void keyfile__guards(void **state)
 }
 
 /* Only root can make a file of another user. */
-static void keyfile__refuses_another_users_file(void **state)
+IN_FOLDER(keyfile__refuses_another_users_file)
 {
     if (geteuid() != 0)
         skip();
@@ -81,7 +83,7 @@ static void keyfile__refuses_another_users_file(void **state)
     secret_wipe(&line);
 }
 
-static void keyfile_line__takes_one_line(void **state)
+IN_FOLDER(keyfile_line__takes_one_line)
 {
     static const struct {
         const char *text, *line;
@@ -116,7 +118,7 @@ static void refuses_line(int code, const char *words)
     assert_true(secret_none(line));
 }
 
-static void keyfile_line__refuses_odd_files(void **state)
+IN_FOLDER(keyfile_line__refuses_odd_files)
 {
     refuses_line(ERROR_NOT_FOUND, ": No such file or directory; it should hold the thing");
     put("", 0, 0600);
@@ -141,7 +143,7 @@ static void keyfile_line__refuses_odd_files(void **state)
     refuses_line(ERROR_INVALID, " is not a regular file"); /* and does not wait for a writer */
 }
 
-static void keyfile_text__keeps_every_line(void **state)
+IN_FOLDER(keyfile_text__keeps_every_line)
 {
     struct keyfile kind = kind_of(KEYFILE_SECRET);
     kind.line = false;
@@ -152,7 +154,7 @@ static void keyfile_text__keeps_every_line(void **state)
     secret_wipe(&text);
 }
 
-static void keyfile_text__is_bounded(void **state)
+IN_FOLDER(keyfile_text__is_bounded)
 {
     struct keyfile kind = kind_of(KEYFILE_SECRET);
     kind.line = false;
@@ -177,8 +179,4 @@ static void keyfile_text__is_bounded(void **state)
     assert_true(secret_none(text));
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, place_make, place_remove)
-
-UNIT_MAIN(IN_FOLDER(keyfile__guards), IN_FOLDER(keyfile__refuses_another_users_file),
-          IN_FOLDER(keyfile_line__takes_one_line), IN_FOLDER(keyfile_line__refuses_odd_files),
-          IN_FOLDER(keyfile_text__keeps_every_line), IN_FOLDER(keyfile_text__is_bounded))
+UNIT_RUN(NULL, NULL)

@@ -72,7 +72,9 @@ static void expect(int code, const char *name, const char *words)
         fail_msg("%s: %d \"%s\", expected %d \"%s\"", name, rc, err.text, code, words);
 }
 
-static void own_file__is_fine(void **state)
+#define FOLDER_TEST(name) UNIT_WITH(name, open_folder, close_folder)
+
+FOLDER_TEST(own_file__is_fine)
 {
     expect(0, "bin/list", "");
     expect(0, "bin/../bin/./list", "");
@@ -81,7 +83,7 @@ static void own_file__is_fine(void **state)
     expect(0, "bin/list", "");
 }
 
-static void file__that_others_can_write(void **state)
+FOLDER_TEST(file__that_others_can_write)
 {
     assert_int_equal(chmod(in("bin/list"), 0775), 0);
     expect(ERROR_REFUSED, "bin/list", "bin/list, and so change what is run: chmod go-w ");
@@ -89,7 +91,7 @@ static void file__that_others_can_write(void **state)
     expect(ERROR_REFUSED, "bin/list", "others than its owner can write to ");
 }
 
-static void folder__that_others_can_write(void **state)
+FOLDER_TEST(folder__that_others_can_write)
 {
     assert_int_equal(chmod(in("bin"), 0775), 0);
     expect(ERROR_REFUSED, "bin/list", "/bin, and so change what is run: chmod go-w ");
@@ -101,7 +103,7 @@ static void folder__that_others_can_write(void **state)
     expect(0, "bin/list", "");
 }
 
-static void links__are_followed_one_at_a_time(void **state)
+FOLDER_TEST(links__are_followed_one_at_a_time)
 {
     assert_int_equal(mkdir(in("open"), 0755), 0);
     assert_int_equal(symlink("../bin/list", in("open/second")), 0);
@@ -117,7 +119,7 @@ static void links__are_followed_one_at_a_time(void **state)
     expect(ERROR_NOT_FOUND, "loop", "Too many levels of symbolic links");
 }
 
-static void owner__that_is_neither_root_nor_the_service(void **state)
+FOLDER_TEST(owner__that_is_neither_root_nor_the_service)
 {
     struct error err = {0};
     if (geteuid() != 0)
@@ -140,7 +142,7 @@ static void owner__that_is_neither_root_nor_the_service(void **state)
 }
 
 /* What the service writes, it has to own: that is what is said of the last name, and only of it. */
-static void owner__of_what_is_written(void **state)
+FOLDER_TEST(owner__of_what_is_written)
 {
     if (geteuid() != 0)
         skip();
@@ -155,7 +157,7 @@ static void owner__of_what_is_written(void **state)
 }
 
 /* Files are made there: the first to make one of its name must be the service. */
-static void folder__in_which_others_can_make_files(void **state)
+FOLDER_TEST(folder__in_which_others_can_make_files)
 {
     kind = TRUSTEDPATH_FOLDER;
     expect(0, "bin", "");
@@ -171,7 +173,7 @@ static void folder__in_which_others_can_make_files(void **state)
 }
 
 /* A socket need not be there, and its mode says who may connect. */
-static void entry__that_will_be_made(void **state)
+FOLDER_TEST(entry__that_will_be_made)
 {
     kind = TRUSTEDPATH_ENTRY;
     expect(0, "bin/socket", "");
@@ -190,7 +192,7 @@ static void entry__that_will_be_made(void **state)
 }
 
 /* The process's folder comes before it. */
-static void path__that_is_relative(void **state)
+FOLDER_TEST(path__that_is_relative)
 {
     struct error err = {0};
     char before[PATH_MAX];
@@ -205,7 +207,7 @@ static void path__that_is_relative(void **state)
 }
 
 /* B8: who may serve a socket is who alone can put one there. */
-static void socket__is_its_folders_owners(void **state)
+FOLDER_TEST(socket__is_its_folders_owners)
 {
     struct error err = {0};
     uid_t owner = 0;
@@ -228,7 +230,7 @@ static void socket__is_its_folders_owners(void **state)
     assert_int_equal(trustedpath_socket_owner("socket", &owner, &err), ERROR_NOT_FOUND);
 }
 
-static void what_is_not_there__is_said(void **state)
+FOLDER_TEST(what_is_not_there__is_said)
 {
     char name[NAME_MAX + 16];
     memset(name, 'x', sizeof name - 1);
@@ -240,13 +242,4 @@ static void what_is_not_there__is_said(void **state)
     expect(ERROR_NOT_FOUND, name, "File name too long");
 }
 
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
-
-UNIT_MAIN(FOLDER_TEST(own_file__is_fine), FOLDER_TEST(file__that_others_can_write),
-          FOLDER_TEST(folder__that_others_can_write),
-          FOLDER_TEST(links__are_followed_one_at_a_time),
-          FOLDER_TEST(owner__that_is_neither_root_nor_the_service),
-          FOLDER_TEST(owner__of_what_is_written),
-          FOLDER_TEST(folder__in_which_others_can_make_files),
-          FOLDER_TEST(entry__that_will_be_made), FOLDER_TEST(path__that_is_relative),
-          FOLDER_TEST(socket__is_its_folders_owners), FOLDER_TEST(what_is_not_there__is_said))
+UNIT_RUN(NULL, NULL)
