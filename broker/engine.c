@@ -20,9 +20,11 @@ struct engine {
     struct engine_options options; /* config: in force; store: NULL when it is closed */
     int64_t clock_offset_ns;       /* clock.h */
     struct core *core;
-    struct journal *journal;   /* NULL before engine_start and after the end */
-    struct fabric *fabric;     /* as the journal */
-    struct listcommand *lists; /* NULL once it stops */
+    struct journal *journal;            /* NULL before engine_start and after the end */
+    struct fabric *fabric;              /* as the journal */
+    struct inventory_reader *inventory; /* as the journal */
+    struct inventory_reports reports;   /* of the core, for it */
+    struct listcommand *lists;          /* NULL once it stops */
     struct engine_listener listener;
     enum broker_role role;
 
@@ -177,6 +179,50 @@ static void adopt_config(struct engine *engine, const struct config *config)
     listcommand_configure(engine->lists, config);
 }
 
+/* ---- what the inventory asks ---- */
+
+static const char *fabric_url(void *arg)
+{
+    const struct engine *engine = arg;
+    struct core_status status;
+    core_status(engine->core, &status);
+    return status.link == LINK_UP && !engine->stopping ? status.link_url : NULL;
+}
+
+static bool fabric_busy(void *arg)
+{
+    const struct engine *engine = arg;
+    struct core_status status;
+    core_status(engine->core, &status);
+    return status.calls_queued_reserve + status.calls_queued_release + status.calls_queued_check +
+               status.calls_queued_cleanup + status.calls_in_flight >
+           0;
+}
+
+/* B2. */
+static void take_partitions(void *arg, const struct documents_partitions *all)
+{
+    struct partition *told = memory_resized(NULL, all->count + 1, sizeof *told);
+    for (size_t i = 0; i < all->count; i++)
+        told[i] = (struct partition){.name = all->all[i].name, .vnis = &all->all[i].vnis};
+    struct core_event event = {.kind = CORE_PARTITIONS,
+                               .u.partitions = {.all = told, .count = all->count}};
+    engine_step(arg, &event);
+    free(told);
+}
+
+static bool partitions_open(void *arg)
+{
+    const struct engine *engine = arg;
+    return core_partitions_open(engine->core);
+}
+
+static bool inventory_may_send(void *arg)
+{
+    const struct engine *engine = arg;
+    return leadership_holds(engine->options.leadership);
+}
+
 static bool may_send(void *leadership)
 {
     return leadership_holds(leadership);
@@ -218,6 +264,7 @@ int engine_configure(struct engine *engine, const struct config *config, bool ke
     if (rc < 0)
         return rc;
     adopt_config(engine, config);
+    inventory_configure(engine->inventory, config, keep_fabric);
     struct core_event event = {.kind = CORE_CONFIGURE, .u.config = &config->core};
     engine_step(engine, &event);
     return 0;
@@ -379,7 +426,16 @@ static int start_edges(struct engine *engine, struct error *err)
                       on_edge, engine, err);
     if (!engine->fabric)
         return ERROR_INVALID;
-    engine->open_parts++;
+    const struct inventory_hooks hooks = {.step = on_edge,
+                                          .url = fabric_url,
+                                          .busy = fabric_busy,
+                                          .may_send = inventory_may_send,
+                                          .partitions = take_partitions,
+                                          .partitions_open = partitions_open,
+                                          .arg = engine};
+    engine->reports = inventory_reports_of(engine->core);
+    engine->inventory = inventory_create(engine->options.loop, &hooks, engine->options.config);
+    engine->open_parts += 2;
     lead(engine);
     return 0;
 }
@@ -444,9 +500,12 @@ static void close_parts(struct engine *engine)
     uv_close((uv_handle_t *)&engine->prepare, on_handle_closed);
     if (engine->fabric)
         fabric_destroy(engine->fabric, part_closed, engine);
+    if (engine->inventory)
+        inventory_destroy(engine->inventory, part_closed, engine);
     journal_destroy(engine->journal, part_closed, engine);
     close_store(engine);
     engine->fabric = NULL;
+    engine->inventory = NULL;
     engine->journal = NULL;
 }
 
@@ -487,6 +546,17 @@ void engine_destroy(struct engine *engine)
 const struct core *engine_core(const struct engine *engine)
 {
     return engine->core;
+}
+
+struct inventory engine_inventory(const struct engine *engine, struct inventory_facts *facts)
+{
+    *facts = (struct inventory_facts){.error = ""};
+    if (!engine->inventory)
+        return (struct inventory){.file = engine->options.config->nicbook};
+    inventory_facts(engine->inventory, facts);
+    struct inventory inventory = inventory_now(engine->inventory);
+    inventory.nodes = &engine->reports;
+    return inventory;
 }
 
 int64_t engine_now_ms(const struct engine *engine)
@@ -539,4 +609,7 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
     memcpy(out->storage_error, counters->error.text, sizeof out->storage_error);
     if (engine->fabric)
         fabric_transport(engine->fabric, &out->fabric);
+    const struct inventory inventory = engine_inventory(engine, &out->inventory);
+    if (inventory.map)
+        out->fabric_parts = *fabricmap_counts(inventory.map);
 }

@@ -4,6 +4,7 @@
 #include "broker/bearers.h"
 #include "broker/config/config.h"
 #include "broker/fabric.h"
+#include "broker/inventory/inventory.h"
 #include "broker/keyring.h"
 #include "broker/leadership.h"
 #include "broker/turn.h"
@@ -93,6 +94,8 @@ const char *engine_storage_fault(const struct engine *engine);
 const struct core *engine_core(const struct engine *engine);
 /* NULL: this broker is alone. */
 struct leadership *engine_leadership(const struct engine *engine);
+/* What the fabric consists of; valid until the loop turns. All zero before it leads. */
+struct inventory engine_inventory(const struct engine *engine, struct inventory_facts *facts);
 int64_t engine_now_ms(const struct engine *engine);
 
 /* Measures the turns of the loop: for long parts of one, and for signals. */
@@ -110,6 +113,8 @@ struct engine_counters {
     const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
     const struct fabric_counters *fm;
     struct fmapi_counters fabric;
+    struct inventory_facts inventory;
+    struct fabric_counts fabric_parts;  /* as the inventory has them; all 0 without one */
     const struct histogram *loop_stall; /* turns of the loop without their wait */
     int64_t loop_stall_us_peak;         /* the longest of the last five minutes */
     int64_t loop_cpu_us_peak;           /* of them the most CPU time */

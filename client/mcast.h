@@ -761,6 +761,27 @@ MCAST_API int mcast_options(struct mcast *handle, const char *cluster, char **js
 /* Who the broker takes the caller for (GET /v1/whoami), likewise. */
 MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);
 
+/* What the fabric consists of, and how old that is (GET /v1/fabric; admins and resource managers),
+ * likewise. */
+MCAST_API int mcast_fabric(struct mcast *handle, char **json, struct mcast_error *error);
+
+/* A node and its NICs, from all that the broker knows of it (GET /v1/nodes/NODE; admins, and
+ * resource managers of a cluster that has it), likewise. */
+MCAST_API int mcast_node(struct mcast *handle, const char *node, char **json,
+                         struct mcast_error *error);
+
+/* All nodes, by name; with cluster those of its list, in that order (NULL: all, for admins). each
+ * gets the name and the node as JSON text in one line, valid during the call; non-zero ends it and
+ * is returned. */
+typedef int mcast_node_fn(const char *node, const char *json, void *data);
+MCAST_API int mcast_nodes(struct mcast *handle, const char *cluster, mcast_node_fn *each,
+                          void *data, struct mcast_error *error);
+
+/* The groups and switches that a job spans, and which of its NICs are down (GET …/topology; its
+ * owner, its resource manager, admins), as JSON text, the caller's to free(). */
+MCAST_API int mcast_topology(struct mcast *handle, const char *cluster, const char *job,
+                             char **json, struct mcast_error *error);
+
 /* How far the broker's clock is ahead of this machine's, by the Date of its last answer (in whole
  * seconds). MCAST_UNCLEAR: it has not answered yet, or gave no date. */
 MCAST_API int mcast_clock_ahead(struct mcast *handle, int64_t *ahead_ms, struct mcast_error *error);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "core/fabric/call_done.h"
+#include "core/inventory/announce.h"
 #include "core/reconcile/reconcile.h"
 #include "core/relay/relay.h"
 #include "core/requests/requests.h"
@@ -312,6 +313,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_PARTITIONS] = core_partitions,
         [CORE_SHARE] = core_share,
         [CORE_UNSHARE] = core_unshare,
+        [CORE_FABRIC] = core_fabric,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);

@@ -5,6 +5,7 @@
 #include "core/config.h"
 #include "core/effect.h"
 #include "core/fabric/fmcall.h"
+#include "core/inventory/fabricmap.h"
 #include "core/reservation/nodeset.h"
 #include "core/reservation/partitions.h"
 #include "core/reservation/record.h"
@@ -86,6 +87,7 @@ enum core_event_kind {
                         core_partitions_open */
     CORE_SHARE,      /* u.share; answered once */
     CORE_UNSHARE,    /* u.unshare; answered once */
+    CORE_FABRIC,     /* u.fabric: switches, cables or ports have changed (P5) */
     CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
 };
 
@@ -218,6 +220,12 @@ struct core_event {
             bool when_unused; /* closed now, removed when no job has it; else refused while one has
                                */
         } unshare;
+        struct {
+            const struct fabricmap *map; /* as it is now */
+            const struct fabric_change *changes;
+            size_t count;
+            const struct fabric_sum *sum; /* what is not among the changes */
+        } fabric;
         const struct core_config *config;
     } u;
 };

@@ -89,6 +89,19 @@ enum { FMAPI_LIST_NAMES_MAX = 200000, FMAPI_LIST_PAGES_MAX = 16384 };
 typedef void fmapi_page_fn(void *arg, const char *const *names, size_t count);
 void fmapi_list(struct fmapi *api, fmapi_page_fn *page, fmapi_call_fn *done, void *arg);
 
+/* GET of a document, a list or a next page (docs/inventory.md): a path below the base URL, or a
+ * full URL there. False, and done is not called: it leads elsewhere. */
+struct fmapi_body {
+    enum fmcall_outcome outcome; /* FM_OK: HTTP 200 */
+    int status;                  /* HTTP's, 0 when none came */
+    bool too_long;               /* longer than a page may be */
+    const char *words;           /* as of fmapi_reply; "" for FM_OK */
+    const char *data;            /* with FM_OK: length bytes, valid during the callback only */
+    size_t length;
+};
+typedef void fmapi_read_fn(void *arg, const struct fmapi_body *body);
+bool fmapi_read(struct fmapi *api, const char *link, fmapi_read_fn *done, void *arg);
+
 struct fmapi_counters {
     uint64_t calls, connections, bytes_in, bytes_out; /* of the fabric manager alone */
     unsigned in_flight;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/config/file.h"
+#include "broker/config/nodefile.h"
 
 #include "base/nodelist.h"
 #include "core/reservation/sizing.h"
@@ -492,6 +493,7 @@ void config_check(struct config_reading *reading)
     check_front(reading);
     check_plugins(reading);
     check_clusters(reading);
+    nodefile_load(reading);
     settle_job_ca(config);
     if (core_config_check(&config->core, &err) < 0)
         config_fault(reading, true, NULL, "%s", err.text);

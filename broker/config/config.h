@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/config.h"
+#include "core/inventory/nicbook.h"
 #include "fmapi/fmapi.h"
 
 #include <stdbool.h>
@@ -22,6 +23,8 @@ enum { CONFIG_PATH_SIZE = 1024, CONFIG_STATUSES_MAX = 16, ETCD_ENDPOINTS_MAX = 8
 enum config_store { CONFIG_STORE_SQLITE, CONFIG_STORE_MEMORY, CONFIG_STORE_ETCD };
 
 enum config_through { CONFIG_THROUGH_SITE, CONFIG_THROUGH_DIRECT, CONFIG_THROUGH_RELAY };
+
+enum config_inventory { CONFIG_INVENTORY_FM, CONFIG_INVENTORY_FILE, CONFIG_INVENTORY_OFF };
 
 enum config_limit { CONFIG_LIMIT_CUT, CONFIG_LIMIT_REFUSE };
 
@@ -90,6 +93,11 @@ struct config {
     char fm_ca[512]; /* handed to jobs too: as long as core_config.job_ca */
     char fm_mtls_cert[CONFIG_PATH_SIZE], fm_mtls_key[CONFIG_PATH_SIZE];
     bool fm_verify;
+
+    int inventory_source; /* enum config_inventory */
+    char inventory_file[CONFIG_PATH_SIZE];
+    int64_t inventory_poll_ms;
+    struct nicbook *nicbook; /* what that file says; NULL: there is none */
 
     struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
                                                          defaults, so always in the last */

@@ -239,7 +239,13 @@ struct facts_record {
     X(VNI_REMOVED, "vni-removed", 0)                                                               \
     X(NIC_REPLACED, "nic-replaced", 0) /* of a node: another serial number (P5) */                 \
     X(NICS_CHANGED, "nics-changed", 0) /* … one more or less, address, speed, firmware */        \
-    X(NIC_LINK, "nic-link", 0)         /* … a link is up or down */
+    X(NIC_LINK, "nic-link", 0)         /* … a link is up or down */                              \
+    X(SWITCH_DOWN, "switch-down", 0)   /* of the fabric (core/inventory/), as these (P5) */        \
+    X(SWITCH_UP, "switch-up", 0)                                                                   \
+    X(CABLE_DOWN, "cable-down", 0)                                                                 \
+    X(CABLE_UP, "cable-up", 0)                                                                     \
+    X(PORT_CHANGED, "port-changed", 0)                                                             \
+    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */
 
 enum event_kind {
     EVENT_NONE = 0,

@@ -66,8 +66,8 @@ class Control:
             if not handle:
                 raise Problem(404, "the control paths are GET /mock/state, GET /mock/log, GET, "
                               "POST and DELETE /mock/faults, POST /mock/forget, /mock/put, "
-                              "/mock/partitions, /mock/snapshot, /mock/restore, /mock/revoke and "
-                              "/mock/reload")
+                              "/mock/partitions, /mock/fabric, /mock/snapshot, /mock/restore, "
+                              "/mock/revoke and /mock/reload")
             return Answer(200, handle(self, request))
         except Problem as problem:
             return error_answer(problem)
@@ -150,8 +150,19 @@ class Control:
                 all(isinstance(text, str) for text in ranges) for name, ranges in others.items())
         if not good:
             raise Problem(400, 'send {"partitions":{"beta":["2000-2999"]}}, without "default"')
-        self.fabric.inventory.others = others
+        self.fabric.inventory.set_others(others, request.now_us)
         return {"partitions": len(others)}
+
+    def post_fabric(self, request):
+        """{"set":{"/fabric/switches/g0s1":"OFFLINE"}}; "absent": it is not there."""
+        body = request.json()
+        states = body.get("set") if isinstance(body, dict) else None
+        if not isinstance(states, dict) or \
+                not all(isinstance(state, str) and state for state in states.values()):
+            raise Problem(400, 'send {"set":{"/fabric/switches/g0s1":"OFFLINE"}}, or "absent"')
+        for path, state in states.items():
+            self.fabric.inventory.change(path, state, request.now_us)
+        return {"set": len(states)}
 
     def post_snapshot(self, request):
         self.snapshot = self.fabric.objects.copy()
@@ -183,6 +194,7 @@ class Control:
         ("POST", "/mock/forget"): post_forget,
         ("POST", "/mock/put"): post_put,
         ("POST", "/mock/partitions"): post_partitions,
+        ("POST", "/mock/fabric"): post_fabric,
         ("POST", "/mock/snapshot"): post_snapshot,
         ("POST", "/mock/restore"): post_restore,
         ("POST", "/mock/revoke"): post_revoke,

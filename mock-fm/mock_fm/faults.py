@@ -68,6 +68,8 @@ FIELDS = {
     "stale_ms": number(1, HOUR_MS),
     "stale_writes": number(1, HOUR_MS),
     "page_size": number(1, MANY),
+    "half_list": FLAG,
+    "shifting_list": FLAG,
 }
 
 
@@ -146,6 +148,8 @@ class Faults:
 
 def bend_request(fault, request):
     request.page_size = fault.get("page_size", request.page_size)
+    request.half = fault.get("half_list", False)
+    request.shifting = fault.get("shifting_list", False)
     request.session_token = fault.get("session_token")
     request.lag = (fault.get("stale_ms", 0), fault.get("stale_writes", 0))
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the fabric consists of: its switches, ports, links, VNI partitions and the like, to be read.
 
-A synthetic dragonfly (docs/mock-fm.md), computed from its size at each request and never stored.
-What of it is inferred and what is invented is said there, too."""
+A synthetic dragonfly (docs/mock-fm.md), computed from its size at each request; only what the
+control has changed is kept. What of it is inferred and what is invented is said there, too."""
 
+import itertools
 import re
 from collections import namedtuple
 
@@ -14,6 +15,12 @@ from mock_fm.objects import nic_long
 MOST = (512, 32, 64)
 NAME = re.compile(r"g(\d{1,9})s(\d{1,9})(?:p(\d{1,9}))?")
 BLOCK = {"partitionName": "default", "vniRanges": ["1024-65535"]}  # Slurm's default
+
+
+# Lists whose members have a state, which the control can change.
+STATEFUL = ("/fabric/switches", "/fabric/ports", "/fabric/links")
+Change = namedtuple("Change", "state version updated_us")
+UNCHANGED = Change("ONLINE", 0, 0)
 
 
 class Port(namedtuple("Port", "group switch number")):
@@ -60,6 +67,8 @@ class Inventory:
                           "2x2x4, not '%.64s'" % (*MOST, text))
         self.groups, self.switches, self.ports = size
         self.others = {}  # VNI ranges of partitions besides the default one, by name
+        self.changed = {}  # what the control has done to a member, by its path
+        self.versions = {}  # of lists that have changed, by path: number of changes, time
         # Local ports, the busiest switch's share of the global ones rounded up, and an edge port.
         needed = self.switches - 1 + -(-(self.groups - 1) // self.switches) + 1
         if self.ports < needed:
@@ -189,19 +198,61 @@ class Inventory:
         ("/switch-telemetry", "SwitchTelemetry", switch_members, telemetry),
     )
 
+    def document_of(self, collection, name):
+        """None: there is none of this name, or the control has taken it away."""
+        base, kind, _, describe = collection
+        path = "%s/%s" % (base, name)
+        change = self.changed.get(path, UNCHANGED)
+        document = None if change.state == "absent" else describe(self, name)
+        if document is None:
+            return None
+        if base in STATEFUL:
+            document["state"] = change.state
+        document["documentSelfLink"] = path
+        return with_tail(document, "com:mock-fm:fabric:" + kind, change.version, change.updated_us)
+
+    def list_of(self, collection, request):
+        base, _, members, _ = collection
+        # The key of the page is one more than the place.
+        after = request.after + (1 if request.shifting and request.after else 0)
+        rows = ((place + 1, name) for place, name in members(self, after)
+                if "%s/%s" % (base, name) not in self.changed or
+                self.document_of(collection, name) is not None)
+        if request.half:
+            whole = sum(1 for _ in members(self, 0))
+            rows = itertools.islice(rows, max(whole // 2 - request.after, 0))
+        version, updated_us = self.versions.get(base, (1, 0))
+        page = list_page(request, base, rows, version, updated_us)
+        if request.expand:
+            page["documents"] = {link: self.document_of(collection, below(link, base))
+                                 for link in page["documentLinks"]}
+        return page
+
     def read(self, path, request):
         """The list of links, a page of it if the request says so; or the document of a member."""
-        base, kind, members, describe = find_collection(path)
-        name = below(path, base)
+        collection = find_collection(path)
+        name = below(path, collection[0])
         if not name:
-            # The key of the page is one more than the place.
-            return list_page(request, base, ((place + 1, member) for place, member in
-                                             members(self, request.after)))
-        document = describe(self, name)
+            return self.list_of(collection, request)
+        document = self.document_of(collection, name)
         if document is None:
-            raise Problem(404, "nothing of this name in %s: %.64s" % (base, name))
-        document["documentSelfLink"] = path
-        return with_tail(document, "com:mock-fm:fabric:" + kind)
+            raise Problem(404, "nothing of this name in %s: %.64s" % (collection[0], name))
+        return document
+
+    def set_others(self, others, now_us):
+        self.others = others
+        self.versions["/fabric/vni/partitions"] = (
+            self.versions.get("/fabric/vni/partitions", (1, 0))[0] + 1, now_us)
+
+    def change(self, path, state, now_us):
+        """What the control does: a switch, port or link has another state, or is absent."""
+        collection = find_collection(path)
+        if not collection or collection[0] not in STATEFUL or \
+                collection[3](self, below(path, collection[0])) is None:
+            raise Problem(404, "there is no switch, port or link %.128s" % path)
+        version = self.versions.get(collection[0], (1, 0))[0] + 1
+        self.changed[path] = Change(state, self.changed.get(path, UNCHANGED).version + 1, now_us)
+        self.versions[collection[0]] = (version, now_us)
 
 
 def find_collection(path):

@@ -20,7 +20,7 @@ class Problem(Exception):
 
 class Request:
     __slots__ = ("method", "path", "authorization", "body", "page_size", "after", "now_us",
-                 "session_token", "lag")
+                 "session_token", "lag", "expand", "half", "shifting")
 
     def __init__(self, method, path, authorization=None, body=b"", page_size=0, after=0, now_us=0):
         self.method = method
@@ -31,6 +31,9 @@ class Request:
         self.after = after  # where the page of a list begins
         self.now_us = now_us  # since 1970
         self.session_token = None  # what a new job gets; None: one of its own
+        self.expand = False  # a list has the documents of its members, too
+        self.half = False  # a list has only the first half of its members
+        self.shifting = False  # a list changes between two of its pages
         self.lag = (0, 0)  # a read knows nothing of the last milliseconds, of the last changes
 
     def json(self):
@@ -96,7 +99,7 @@ def with_tail(document, kind, version=0, updated_us=0):
     return document
 
 
-def list_page(request, base, members):
+def list_page(request, base, members, version=0, updated_us=0):
     """A list, or the page of it that is asked for: members are pairs of a key that grows and a
     name, those after request.after."""
     links, size, last = [], request.page_size, None
@@ -109,8 +112,9 @@ def list_page(request, base, members):
         last = None
     document = {"documentLinks": links, "documentCount": len(links), "documentSelfLink": base}
     if last is not None:
-        document["nextPageLink"] = "%s?pageSize=%d&after=%d" % (base, size, last)
-    return with_tail(document, KIND_LIST)
+        document["nextPageLink"] = "%s?pageSize=%d&after=%d%s" % (
+            base, size, last, "&expand" if request.expand else "")
+    return with_tail(document, KIND_LIST, version, updated_us)
 
 
 def below(path, base):

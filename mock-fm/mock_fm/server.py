@@ -207,7 +207,9 @@ class Connection:
         request = Request(words[0].decode("latin-1"), login.unquote(path).decode(errors="replace"),
                           headers.get("authorization"))
         query = query.decode("latin-1")
-        request.page_size = query_number(query, "pageSize")
+        # The last two as Xenon's lists have them.
+        request.page_size = query_number(query, "pageSize") or query_number(query, "$limit")
+        request.expand = "expand" in query.split("&")
         request.after = query_number(query, "since" if control.owns(request.path) else "after")
         if headers.get("expect", "").lower() == "100-continue":
             self.socket.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")

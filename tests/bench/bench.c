@@ -20,7 +20,7 @@ static const char usage[] =
     "C7), reports (G13, G14),\n"
     "          crowd (G15, G22, G23), scale (G6, G7, G12), storms (C2–C5), site (G29), relay "
     "(G25), ha "
-    "(G16–G19), cost "
+    "(G16–G19), inventory (P1), cost "
     "(C8–C14: instructions and "
     "allocations),\n"
     "          or field (etcd and nginx); else all of them, field with --field only\n"
@@ -39,13 +39,21 @@ static const struct part {
     int (*run)(const struct bench *bench);
     bool in_quick;
 } parts[] = {
-    {"reserves", part_reserves, true}, {"jobs", part_jobs, true},
-    {"slurm", part_slurm, true},       {"launch", part_launch, true},
-    {"slow", part_slow, true},         {"reports", part_reports, true},
-    {"crowd", part_crowd, true},       {"storms", part_storms, true},
-    {"scale", part_scale, true},       {"site", part_site, true},
-    {"relay", part_relay, true},       {"ha", part_ha, true},
-    {"cost", part_cost, false},        {"run", part_run, false},
+    {"reserves", part_reserves, true},
+    {"jobs", part_jobs, true},
+    {"slurm", part_slurm, true},
+    {"launch", part_launch, true},
+    {"slow", part_slow, true},
+    {"reports", part_reports, true},
+    {"crowd", part_crowd, true},
+    {"storms", part_storms, true},
+    {"scale", part_scale, true},
+    {"site", part_site, true},
+    {"relay", part_relay, true},
+    {"ha", part_ha, true},
+    {"inventory", part_inventory, false},
+    {"cost", part_cost, false},
+    {"run", part_run, false},
     {"field", part_field, false},
 };
 

@@ -88,9 +88,10 @@ static int open_stage(struct stage *stage)
     if (files)
         snprintf(tls, sizeof tls, "ca = %s/ca.pem\ncert = %s/client.pem\nkey = %s/client.key\n",
                  files, files, files);
-    snprintf(stage->lines, sizeof stage->lines,
-             "%s[fm]\nurl = %s\nauth = basic\nauthdir = %s\n[hwcoll]\n%s", tls,
-             testbed_fm_url(stage->fm), testbed_folder(stage->fm), request_hwcoll);
+    snprintf(
+        stage->lines, sizeof stage->lines,
+        "%s[fm]\nurl = %s\nauth = basic\nauthdir = %s\n[inventory]\nsource = off\n[hwcoll]\n%s",
+        tls, testbed_fm_url(stage->fm), testbed_folder(stage->fm), request_hwcoll);
     brokers_open(&stage->brokers, stage->cluster);
     stage->brokers.lines = stage->lines;
     stage->brokers.lease = stage->lease;

@@ -35,18 +35,19 @@ struct bench {
 };
 
 /* Each returns 0, or -1 with a word on stderr: something did not work. */
-int part_reserves(const struct bench *bench); /* G1–G5 */
-int part_jobs(const struct bench *bench);     /* G8, eligible requests */
-int part_slurm(const struct bench *bench);    /* G9, G27 */
-int part_slow(const struct bench *bench);     /* G10 */
-int part_launch(const struct bench *bench);   /* G20, G21 */
-int part_run(const struct bench *bench);      /* G28 */
-int part_relay(const struct bench *bench);    /* G25 */
-int part_site(const struct bench *bench);     /* G29 */
-int part_reports(const struct bench *bench);  /* G13, G14 */
-int part_crowd(const struct bench *bench);    /* G15, G22, G23 */
-int part_scale(const struct bench *bench);    /* G6, G7, G12 */
-int part_ha(const struct bench *bench);       /* G16–G19, C15 */
-int part_storms(const struct bench *bench);   /* C2–C5 */
-int part_cost(const struct bench *bench);     /* instructions and allocations */
-int part_field(const struct bench *bench);    /* etcd, nginx */
+int part_reserves(const struct bench *bench);  /* G1–G5 */
+int part_jobs(const struct bench *bench);      /* G8, eligible requests */
+int part_slurm(const struct bench *bench);     /* G9, G27 */
+int part_slow(const struct bench *bench);      /* G10 */
+int part_launch(const struct bench *bench);    /* G20, G21 */
+int part_run(const struct bench *bench);       /* G28 */
+int part_relay(const struct bench *bench);     /* G25 */
+int part_site(const struct bench *bench);      /* G29 */
+int part_reports(const struct bench *bench);   /* G13, G14 */
+int part_crowd(const struct bench *bench);     /* G15, G22, G23 */
+int part_scale(const struct bench *bench);     /* G6, G7, G12 */
+int part_ha(const struct bench *bench);        /* G16–G19, C15 */
+int part_storms(const struct bench *bench);    /* C2–C5 */
+int part_inventory(const struct bench *bench); /* P1 */
+int part_cost(const struct bench *bench);      /* instructions and allocations */
+int part_field(const struct bench *bench);     /* etcd, nginx */

@@ -107,6 +107,27 @@ static void check_trust(const struct diagnosis_facts *facts)
                 "jobs do not verify the fabric manager: their tokens can be read on the network");
 }
 
+/* Jobs do not depend on it, so nothing of it is a problem. */
+static void check_inventory(const struct diagnosis_facts *facts)
+{
+    static const char advice[] = "see the log (\"inventory:\"), and docs/inventory.md; or set "
+                                 "[inventory] source to file or off";
+    const struct inventory_facts *inventory = &facts->counters->inventory;
+    const int64_t age = facts->now_ms - inventory->checked_ms;
+    if (!inventory->reads || facts->core->link != LINK_UP)
+        return;
+    if (inventory->checked_ms > 0 && age < inventory->old_after_ms)
+        finding(facts, OK, "inventory", NULL,
+                "as it is at the fabric manager: %" PRIu32 " switches, as of %s ago",
+                facts->counters->fabric_parts.switches, DURATION(age));
+    else if (inventory->checked_ms > 0)
+        finding(facts, WARNING, "inventory", advice, "what is known of the fabric is %s old%s%s",
+                DURATION(age), inventory->error[0] ? ": " : "", inventory->error);
+    else if (inventory->error[0])
+        finding(facts, WARNING, "inventory", advice, "the fabric could not be read: %s",
+                inventory->error);
+}
+
 static void check_releases(const struct diagnosis_facts *facts)
 {
     if (facts->core->use.releases >= RELEASES_MANY)
@@ -373,10 +394,10 @@ static void check_clusters(const struct diagnosis_facts *facts)
 void jobdiagnosis_write(const struct diagnosis_facts *facts)
 {
     static void (*const checks[])(const struct diagnosis_facts *) = {
-        check_link,       check_reserve_wait, check_login,          check_clock,
-        check_trust,      check_releases,     check_name_conflicts, check_vnis,
-        check_partitions, check_nodes,        check_adopted,        check_cleanups,
-        check_sizing,     check_addresses,    check_clusters,       check_plugins};
+        check_link,      check_reserve_wait, check_login,          check_clock,  check_trust,
+        check_inventory, check_releases,     check_name_conflicts, check_vnis,   check_partitions,
+        check_nodes,     check_adopted,      check_cleanups,       check_sizing, check_addresses,
+        check_clusters,  check_plugins};
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
         checks[i](facts);
 }

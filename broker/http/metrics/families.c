@@ -322,6 +322,31 @@ static const struct family families[] = {
      "manager was last compared with the ledger, Unix time.", STATUS(link_listed_ms)},
     {"mcastd_fabric_manager_strays", GAUGE, "Objects at the fabric manager under names of ours "
      "that no job of ours owns: deleted when seen again after a grace period.", STATUS(strays)},
+    {"mcastd_inventory_checked_timestamp_seconds", GAUGE, "When the inventory was last known to be "
+     "as it is at the fabric manager, Unix time: time() minus it is its age.",
+     ENGINE(inventory.checked_ms)},
+    {"mcastd_inventory_version", GAUGE, "Counts the changes of the inventory since the start; 0: "
+     "nothing was read yet.", ENGINE(inventory.version)},
+    {"mcastd_inventory_reads_total", COUNTER, "Times that the fabric manager was asked for it, by "
+     "outcome.", LABEL("outcome", "done"), ENGINE(inventory.reads_done)},
+    {LABEL("outcome", "failed"), ENGINE(inventory.reads_failed)},
+    {"mcastd_inventory_documents_total", COUNTER, "Documents of it that were read.",
+     ENGINE(inventory.documents)},
+    {"mcastd_inventory_read_duration_seconds", GAUGE, "How long it took to read what is in force.",
+     DURATION(counters.inventory.took_us)},
+    {"mcastd_inventory_worker_seconds", GAUGE, "Processor time of a "
+     "worker thread for that, to decode, compare and index it.", DURATION(counters.inventory.worker_us)},
+    {"mcastd_inventory_memory_bytes", GAUGE, "What is kept of it.", ENGINE(inventory.memory)},
+    {"mcastd_inventory_switches", GAUGE, "Switches of the fabric.", ENGINE(fabric_parts.switches)},
+    {"mcastd_inventory_switches_down", GAUGE, "Switches of the fabric that are down.",
+     ENGINE(fabric_parts.switches_down)},
+    {"mcastd_inventory_edge_ports", GAUGE, "Ports of switches that are a NIC's place.",
+     ENGINE(fabric_parts.edge_ports)},
+    {"mcastd_inventory_edge_ports_down", GAUGE, "Those that are down.",
+     ENGINE(fabric_parts.edge_ports_down)},
+    {"mcastd_inventory_cables", GAUGE, "Cables between switches.", ENGINE(fabric_parts.cables)},
+    {"mcastd_inventory_cables_down", GAUGE, "Cables between switches that are down.",
+     ENGINE(fabric_parts.cables_down)},
     {"mcastd_fabric_manager_calls_total", COUNTER, "Calls of the fabric manager that ended, by "
      "kind and outcome; a list is one call, however many pages it has.", .write = write_calls},
     {"mcastd_fabric_manager_call_duration_seconds", HISTOGRAM, "How long calls of the fabric "

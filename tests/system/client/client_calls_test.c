@@ -531,6 +531,39 @@ static void list__sends_the_filter_and_stops_at_the_limit(void **state)
     end(handle, fake);
 }
 
+static int join_node(const char *node, const char *json, void *data)
+{
+    strcat(strcat(data, json[0] == '{' ? node : "?"), ";");
+    return 0;
+}
+
+/* P1: the pages of nodes are followed, and nowhere else. */
+static void nodes__follow_every_page(void **state)
+{
+    static const struct reply script[] = {
+        {200, NULL, "{\"nodes\":[{\"node\":\"n1\"}],\"next\":\"/v1/nodes?limit=1000&after=n1\"}",
+         THEN_KEEP},
+        {200, NULL, "{\"nodes\":[{\"node\":\"n2\"},{\"node\":\"n3\"}],\"next\":null}", THEN_KEEP},
+        {200, NULL, "{\"nodes\":[],\"next\":\"/v1/nodes?cluster=tuo&limit=1000\"}", THEN_KEEP},
+        {200, NULL, "{\"nodes\":[],\"next\":\"/v1/jobs?after=1\"}", THEN_KEEP},
+    };
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_error error;
+    char log[64] = "";
+    assert_int_equal(mcast_nodes(handle, NULL, join_node, log, NULL), 0);
+    assert_string_equal(log, "n1;n2;n3;");
+    fakebroker_expect(fake, 2, GET("/v1/nodes?limit=1000&after=n1"));
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(mcast_nodes(handle, "tuo", join_node, log, &error), MCAST_UNCLEAR);
+        assert_words(error.text, "next");
+    }
+    fakebroker_expect(fake, 4, GET("/v1/nodes?cluster=tuo&limit=1000"));
+    assert_int_equal(mcast_node(handle, "a/b", NULL, &error), MCAST_USAGE);
+    assert_int_equal(mcast_topology(handle, "elcap", "", NULL, &error), MCAST_USAGE);
+    end(handle, fake);
+}
+
 static int join_place(const struct mcast_reservation *reservation, void *data)
 {
     char *log = data;
@@ -956,6 +989,7 @@ UNIT_MAIN(cmocka_unit_test(clock__is_told_by_the_last_answer),
           cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
           cmocka_unit_test(list__follows_every_page),
           cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
+          cmocka_unit_test(nodes__follow_every_page),
           cmocka_unit_test(list__of_a_node_counts_what_is_hidden),
           cmocka_unit_test(list__takes_an_older_filter_and_refuses_a_newer_one),
           cmocka_unit_test(list__refuses_to_go_in_circles),

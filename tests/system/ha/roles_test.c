@@ -526,7 +526,7 @@ static void tokens__are_good_at_the_next_leader(void **state)
     assert_int_equal(testbed_start_fm(testbed), 0);
     (void)snprintf(lines, sizeof lines,
                    "[fm]\nurl = %s\nauth = basic\nauthdir = %s\nlink_retry = 50ms\n"
-                   "[hwcoll]\nmin_nodes = 1\naddresses_per_job = 64",
+                   "[inventory]\nsource = off\n[hwcoll]\nmin_nodes = 1\naddresses_per_job = 64",
                    testbed_fm_url(testbed), testbed_folder(testbed));
     brokers.lines = lines;
     brokers.lease = "8s";

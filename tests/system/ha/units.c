@@ -87,7 +87,8 @@ int units_open(struct units *units, struct scene *scene, struct etcdcluster *clu
     (void)snprintf(units->lines, sizeof units->lines,
                    "events_keep = 30000\nevents_age = 0\n" /* the audit hears 20,000 again */
                    "[broker]\nsync_grace = 200ms\n%s"
-                   "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s[hwcoll]\n%s%s[vni]\n%s%s",
+                   "[fm]\nurl = %s\nauth = basic\nauthdir = %s\n%s[inventory]\nsource = "
+                   "off\n[hwcoll]\n%s%s[vni]\n%s%s",
                    scene->debug ? "log_level = debug\n" : "", testbed_fm_url(scene->testbed),
                    testbed_folder(scene->testbed), scene_fm_lines, network ? job_url : "",
                    scene_hwcoll_lines, scene_vni_lines, scene_cluster_lines);

@@ -517,6 +517,53 @@ static void pool__exhausted_is_503_with_retry_after(void **state)
     assert_int_equal(site_call(site, "GET", JOB "f2", NULL, NULL), 404);
 }
 
+/* Of a broker without a fabric manager: what a file tells (S2). */
+static void nodes__are_shown_as_the_file_has_them(void **state)
+{
+    struct answer answer;
+    struct site *site = *state;
+    site_restart(site, &(struct site_options){.mcastd = MCASTD,
+                                              .genders = "n1 nic0=0x42,nic1=0x43\nn2 nic0=0x42\n"});
+    assert_int_equal(site_call(site, "GET", "/v1/fabric", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "source"), "file");
+    assert_int_equal(answer_number(&answer, "nodes_in_file"), 2);
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/n1", NULL, &answer), 200);
+    json_t *nic = json_array_get(json_object_get(answer.json, "nics"), 0);
+    assert_string_equal(json_string_value(json_object_get(nic, "port")), "g0s1p2");
+    assert_string_equal(
+        json_string_value(json_array_get(json_object_get(nic, "contradictions"), 0)),
+        "address-shared");
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes?limit=1", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "next"), "/v1/nodes?limit=1&after=n1");
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/nodes/n3", NULL, 404, "not-found", NULL);
+    /* What the node itself reports counts for more, and the contradiction stays (P2). */
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/n1/inventory",
+                               "{\"order\":1,\"nics\":[{\"device\":\"cxi0\",\"address\":68,"
+                               "\"link\":\"up\"}]}",
+                               NULL),
+                     200);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/n1", NULL, &answer), 200);
+    nic = json_array_get(json_object_get(answer.json, "nics"), 0);
+    assert_string_equal(json_string_value(json_object_get(nic, "source")), "node");
+    assert_string_equal(json_string_value(json_object_get(nic, "address")), "0x00044");
+    assert_string_equal(json_string_value(json_object_get(nic, "file_address")), "0x00042");
+    assert_string_equal(json_string_value(json_object_get(nic, "state")), "up");
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/nodes?limit=0", NULL, 422, "invalid", "limit");
+    site_refused(site, "GET", "/v1/nodes?cluster=elcap&after=x", NULL, 422, "invalid", "after");
+    site_refused(site, "GET", "/v1/nodes?cluster=nix", NULL, 404, "no-such-cluster", "cluster");
+    assert_int_equal(site_call(site, "PUT", JOB "f1", "{\"uid\":1,\"nodes\":\"n[1-3]\"}", NULL),
+                     201);
+    assert_int_equal(site_call(site, "GET", JOB "f1/topology", NULL, &answer), 200);
+    assert_int_equal(answer_number(&answer, "groups"), 1);
+    assert_string_equal(answer_text(&answer, "nodes_without_address"), "n3");
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/events?kind=lost,nix", NULL, 422, "invalid", "kind");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -530,6 +577,7 @@ int main(void)
         ON_SITE(list__goes_page_by_page),
         ON_SITE(sync__tells_what_it_found),
         ON_SITE(sync__takes_very_many_ids),
+        ON_SITE(nodes__are_shown_as_the_file_has_them),
         ON_SITE(status__counts),
         ON_SITE(metrics__are_rendered_once_for_all),
         ON_SITE(metrics__count_requests_by_route_and_status),

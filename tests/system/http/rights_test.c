@@ -146,6 +146,46 @@ static void manager__rules_its_cluster_only(void **state)
     assert_int_equal(listed(site, "/v1/jobs?cluster=tuo"), 1); /* again as owner */
     assert_int_equal(streamed(site),
                      5); /* three reserves and a release of elcap, and one as owner */
+    assert_int_equal(site_call(site, "GET", ELCAP "other/topology", NULL, NULL), 200);
+    assert_hidden(site, TUO "other/topology", TUO "there/topology");
+}
+
+static size_t nodes_seen(struct site *site, const char *path)
+{
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+    const size_t count = json_array_size(json_object_get(answer.json, "nodes"));
+    answer_release(&answer);
+    return count;
+}
+
+/* A resource manager sees the nodes of its own list, and no name of others (P1). */
+static void manager__sees_its_own_nodes_only(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(me, OTHER_UID);
+    options.nodes = "elcap[1-2]";
+    options.genders = "elcap1 nic0=1\nelcap3 nic0=3\ntuo1 nic0=2\n";
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", "/v1/fabric", NULL, NULL), 200);
+    assert_int_equal(nodes_seen(site, "/v1/nodes"), 2);
+    assert_int_equal(nodes_seen(site, "/v1/nodes?cluster=elcap&limit=1"), 1);
+    assert_forbidden(site, "GET", "/v1/nodes?cluster=tuo", NULL);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/elcap1", NULL, NULL), 200);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/elcap2", NULL, NULL), 200);
+    site_refused(site, "GET", "/v1/nodes/tuo1", NULL, 404, "not-found", NULL);
+    site_refused(site, "GET", "/v1/nodes/tuo2", NULL, 404, "not-found", NULL);
+    site_refused(site, "GET", "/v1/nodes/elcap3", NULL, 404, "not-found", NULL);
+    options = as_manager_of(me, me);
+    options.nodes = "elcap[1-2]";
+    options.genders = "tuo1 nic0=2\n";
+    site_restart(site, &options);
+    assert_forbidden(site, "GET", "/v1/nodes", NULL);
+    options = as_admin();
+    options.genders = "tuo1 nic0=2\n";
+    site_restart(site, &options);
+    assert_int_equal(nodes_seen(site, "/v1/nodes"), 1);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/tuo1", NULL, NULL), 200);
 }
 
 static void manager__of_two_clusters_sees_both(void **state)
@@ -228,6 +268,11 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(site_call(site, "GET", ELCAP "mine/env", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, NULL), 200);
     assert_forbidden(site, "GET", "/metrics", NULL);
+    assert_forbidden(site, "GET", "/v1/fabric", NULL);
+    assert_forbidden(site, "GET", "/v1/nodes", NULL);
+    assert_forbidden(site, "GET", "/v1/nodes/n1", NULL);
+    assert_int_equal(site_call(site, "GET", ELCAP "mine/topology", NULL, NULL), 200);
+    assert_hidden(site, ELCAP "other/topology", ELCAP "there/topology");
     assert_hidden(site, ELCAP "other", ELCAP "there");
     assert_hidden(site, ELCAP "other/env", ELCAP "there/env");
     assert_forbidden(site, "DELETE", ELCAP "mine", NULL);
@@ -386,9 +431,10 @@ static void tcp__proves_nobody(void **state)
 {
     struct site *site = *state;
     static const char *const closed[] = {
-        "/v1/jobs",     "/v1/status",     "/v1/events", "/v1/options?cluster=elcap",
-        ELCAP "mine",   ELCAP "mine/env", "/metrics",   "/v1/vnis",
-        "/v1/vnis/mine"};
+        "/v1/jobs",           "/v1/status",     "/v1/events", "/v1/options?cluster=elcap",
+        ELCAP "mine",         ELCAP "mine/env", "/metrics",   "/v1/vnis",
+        "/v1/vnis/mine",      "/v1/fabric",     "/v1/nodes",  "/v1/nodes/n1",
+        ELCAP "mine/topology"};
     static const char *const open[] = {"/healthz", "/readyz", "/openapi.json"};
     struct answer answer;
     struct line *line = site_tcp(site);
@@ -418,6 +464,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SITE(admin__may_do_everything),
         ON_SITE(manager__rules_its_cluster_only),
+        ON_SITE(manager__sees_its_own_nodes_only),
         ON_SITE(manager__of_two_clusters_sees_both),
         ON_SITE(owner__reads_own_jobs_only),
         ON_SITE(owner__follows_own_jobs_only),

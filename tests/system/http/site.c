@@ -25,21 +25,26 @@ struct site {
 
 static void write_config(struct site *site, const struct site_options *o)
 {
-    char text[TEXT_SIZE], me[16], users[128] = "", users_tuo[128] = "", nodes[128] = "";
+    char text[TEXT_SIZE], me[16], users[128] = "", users_tuo[128] = "", nodes[128] = "",
+                                  inventory[PATH_SIZE] = "";
     snprintf(me, sizeof me, "%u", (unsigned)geteuid());
     if (o->users)
         snprintf(users, sizeof users, "users = %s\n", o->users);
     if (o->nodes)
         snprintf(nodes, sizeof nodes, "nodes = %s\n", o->nodes);
+    if (o->genders) {
+        assert_int_equal(folder_write(site->folder, "genders", 0600, o->genders), 0);
+        snprintf(inventory, sizeof inventory, "[inventory]\nfile = %s/genders\n", site->folder);
+    }
     if (o->users_tuo)
         snprintf(users_tuo, sizeof users_tuo, "users = %s\n", o->users_tuo);
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\nlisten = 127.0.0.1:0\nadmins = %s\n%s\n"
-             "[state]\nstore = %s\npath = %s/state.db\nkey_file = %s/state.key\n%s\n[vni]\n%s\n"
+             "[state]\nstore = %s\npath = %s/state.db\nkey_file = %s/state.key\n%s\n[vni]\n%s\n%s"
              "[cluster \"elcap\"]\n%s%s[cluster \"tuo\"]\n%s",
              site->socket, o->admins ? o->admins : me, o->broker ? o->broker : "",
              o->keep ? "sqlite" : "memory", site->folder, site->folder, o->state ? o->state : "",
-             o->vni ? o->vni : "", users, nodes, users_tuo);
+             o->vni ? o->vni : "", inventory, users, nodes, users_tuo);
     assert_int_equal(folder_write(site->folder, "mcastd.conf", 0600, text), 0);
 }
 

@@ -17,6 +17,7 @@ struct site_options {
     const char *users;  /* of the clusters elcap and tuo; NULL: nobody */
     const char *users_tuo;
     const char *nodes;                /* of elcap; NULL: none are known */
+    const char *genders;              /* which NICs nodes have; NULL: no file is read */
     const char *broker, *state, *vni; /* further lines of these sections, or NULL */
     bool keep;                        /* state on disk, so that it survives site_restart */
 };

@@ -21,17 +21,18 @@ static struct scrape scrape;
 static struct authority site, own; /* own: what the broker shows the fabric manager */
 static struct testbed *testbed;
 
-static bool tuo_is_listed(void *arg)
+static bool all_is_there(void *arg)
 {
     struct scrape seen;
     scrape_take(&seen, testbed_http(testbed));
-    bool listed = scrape_has(&seen, "mcastd_cluster_listed_timestamp_seconds{cluster=\"tuo\"}");
+    bool there = scrape_has(&seen, "mcastd_cluster_listed_timestamp_seconds{cluster=\"tuo\"}") &&
+                 scrape_has(&seen, "mcastd_inventory_checked_timestamp_seconds");
     scrape_release(&seen);
-    return listed;
+    return there;
 }
 
 /* With all that there can be, so that every family has a sample: TLS on either side, a login that
- * ends, a resource manager that has synced, and one that was asked. */
+ * ends, a resource manager that has synced, and one that was asked; an inventory. */
 static int take_scrape(void **state)
 {
     char broker[512], fm[512];
@@ -49,6 +50,7 @@ static int take_scrape(void **state)
         .fm_key = site.key,
         .broker = broker,
         .fm = fm,
+        .inventory = "poll = 1s",
         .hwcoll = "min_nodes = 64\naddresses_per_job = 20\ntotal_addresses = 4086",
         .clusters = "[cluster \"tuo\"]\nusers = root\nlist_command = /bin/true\n"};
     testbed = testbed_create(&options);
@@ -58,7 +60,7 @@ static int take_scrape(void **state)
     plainhttp_call(testbed_http(testbed), "POST", "/v1/clusters/elcap/sync", "{\"active\":[]}",
                    &reply);
     plainhttp_reply_release(&reply);
-    if (!await(tuo_is_listed, NULL, AWAIT_DEADLINE_MS))
+    if (!await(all_is_there, NULL, AWAIT_DEADLINE_MS))
         return -1;
     scrape_take(&scrape, testbed_http(testbed));
     return 0;

@@ -111,5 +111,81 @@ static void member__unknown_is_404_for_both_clients(void **state)
     }
 }
 
-UNIT_MAIN(STOPPED(lists__lead_to_every_member), RUNNING(lists__need_the_login),
+static void post_control(const struct mockfm_fm *fm, const char *body, int status)
+{
+    assert_int_equal(rawhttp_once(fm->port, "POST", "/mock/fabric", NULL, body, NULL), status);
+}
+
+static json_int_t member_number(const struct mockfm_fm *fm, const char *path, const char *member)
+{
+    struct rawhttp_reply reply;
+    assert_int_equal(rawhttp_once(fm->port, "GET", path, DOUBLE_LOGIN, NULL, &reply), 200);
+    const json_int_t number = json_integer_value(json_object_get(reply.json, member));
+    rawhttp_release(&reply);
+    return number;
+}
+
+/* As an administrator does, or a cable that breaks; versions tell it. */
+static void control__changes_states_and_versions(void **state)
+{
+    struct mockfm_fm *fm = *state;
+    struct rawhttp_reply reply;
+    const json_int_t ports = member_number(fm, "/fabric/ports", "documentVersion");
+    const json_int_t switches = member_number(fm, "/fabric/switches", "documentVersion");
+
+    assert_true(ports > 0);
+    post_control(fm, "{\"set\":{\"/fabric/switches/g0s1\":\"OFFLINE\"}}", 200);
+    assert_int_equal(
+        rawhttp_once(fm->port, "GET", "/fabric/switches/g0s1", DOUBLE_LOGIN, NULL, &reply), 200);
+    assert_string_equal(json_string_value(json_object_get(reply.json, "state")), "OFFLINE");
+    assert_true(json_integer_value(json_object_get(reply.json, "documentUpdateTimeMicros")) > 0);
+    rawhttp_release(&reply);
+    assert_int_equal(member_number(fm, "/fabric/switches", "documentVersion"), switches + 1);
+    assert_int_equal(member_number(fm, "/fabric/ports", "documentVersion"), ports);
+    post_control(fm, "{\"set\":{\"/fabric/switches/g0s1\":\"absent\"}}", 200);
+    assert_int_equal(
+        rawhttp_once(fm->port, "GET", "/fabric/switches/g0s1", DOUBLE_LOGIN, NULL, NULL), 404);
+    assert_int_equal(read_list(fm, "/fabric/switches"), 3);
+    post_control(fm, "{\"set\":{\"/fabric/switches/g9s9\":\"OFFLINE\"}}", 404);
+    post_control(fm, "{\"set\":{\"/fabric/vni/partitions/default\":\"OFFLINE\"}}", 404);
+    post_control(fm, "{\"set\":[]}", 400);
+    post_control(fm, "{\"set\":{\"/fabric/switches/g0s0\":1}}", 400);
+}
+
+static void list__has_its_documents_when_asked(void **state)
+{
+    struct mockfm_fm *fm = *state;
+    struct rawhttp_reply reply;
+    const char *link;
+    json_t *document;
+
+    assert_int_equal(
+        rawhttp_once(fm->port, "GET", "/fabric/ports?expand&$limit=3", DOUBLE_LOGIN, NULL, &reply),
+        200);
+    assert_int_equal(json_object_size(json_object_get(reply.json, "documents")), 3);
+    json_object_foreach(json_object_get(reply.json, "documents"), link, document)
+    {
+        assert_string_equal(json_string_value(json_object_get(document, "documentSelfLink")), link);
+        assert_string_equal(json_string_value(json_object_get(document, "state")), "ONLINE");
+    }
+    const char *next = json_string_value(json_object_get(reply.json, "nextPageLink"));
+    assert_non_null(strstr(next, "expand"));
+    rawhttp_release(&reply);
+}
+
+static void lists__lie_on_demand(void **state)
+{
+    struct mockfm_fm *fm = *state;
+
+    mockfm_fault(fm, "{\"path\":\"/fabric/switches\",\"half_list\":true}");
+    assert_int_equal(read_list(fm, "/fabric/switches"), 2);
+    mockfm_fault(fm, "{\"path\":\"/fabric/ports\",\"page_size\":4,\"shifting_list\":true}");
+    assert_int_equal(read_list(fm, "/fabric/ports"), 16 - 3);
+    mockfm_fault(fm, "{\"path\":\"/fabric/switches\",\"page_size\":1,\"half_list\":true}");
+    assert_int_equal(read_list(fm, "/fabric/switches"), 2);
+}
+
+UNIT_MAIN(RUNNING(control__changes_states_and_versions),
+          RUNNING(list__has_its_documents_when_asked), RUNNING(lists__lie_on_demand),
+          STOPPED(lists__lead_to_every_member), RUNNING(lists__need_the_login),
           RUNNING(lists__can_only_be_read), RUNNING(member__unknown_is_404_for_both_clients))

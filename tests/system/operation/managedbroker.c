@@ -62,7 +62,7 @@ static void write_config(void)
     (void)snprintf(text, sizeof text,
                    "[broker]\nsocket = %s\nadmins = 1\n"
                    "[state]\npath = %s/state/state.db\nkey_file = %s/state.key\n"
-                   "[fm]\nauthdir = %s/login\nlink_retry = 50ms\n"
+                   "[fm]\nauthdir = %s/login\nlink_retry = 50ms\n[inventory]\nsource = off\n"
                    "[hwcoll]\naddresses_per_job = 1\ntotal_addresses = 4000\n"
                    "[cluster \"elcap\"]\nusers = %u\n",
                    managed.socket, managed.folder, managed.folder, managed.folder,

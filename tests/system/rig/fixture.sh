@@ -121,6 +121,8 @@ auth = basic
 authdir = $dir
 link_retry = 50ms
 relist = 1s
+[inventory]
+source = off
 [hwcoll]
 min_nodes = 2
 addresses_per_job = 23

@@ -188,10 +188,11 @@ static int write_config(const struct testbed *testbed)
     snprintf(text, sizeof text,
              "[broker]\nsocket = %s\n%s\n"
              "[state]\npath = %s/state.db\nkey_file = %s/state.key\n%s\n"
-             "%s[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = %s\n%s",
+             "%s[inventory]\n%s\n[hwcoll]\n%s\n[vni]\n%s\n[cluster \"elcap\"]\nusers = %s\n%s",
              testbed->socket, o->broker ? o->broker : "", testbed->folder, testbed->folder,
-             o->state ? o->state : "", fm, o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "",
-             o->users ? o->users : "root", o->clusters ? o->clusters : "");
+             o->state ? o->state : "", fm, o->inventory ? o->inventory : "source = off",
+             o->hwcoll ? o->hwcoll : "", o->vni ? o->vni : "", o->users ? o->users : "root",
+             o->clusters ? o->clusters : "");
     return folder_write(testbed->folder, "mcastd.conf", 0600, text);
 }
 
@@ -310,6 +311,11 @@ const char *testbed_socket(const struct testbed *testbed)
 struct process *testbed_broker(const struct testbed *testbed)
 {
     return testbed->broker;
+}
+
+int testbed_fm_pid(const struct testbed *testbed)
+{
+    return (int)process_pid(testbed->fm);
 }
 
 bool testbed_fm_runs(const struct testbed *testbed)

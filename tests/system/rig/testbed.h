@@ -20,8 +20,10 @@ struct testbed_options {
     struct network *network;      /* mock-fm is at its host fm_host; NULL: at 127.0.0.1 */
     unsigned fm_host;
     const char *broker, *state, *fm, *hwcoll, *vni; /* further lines of these sections, or NULL */
-    const char *users;                              /* of cluster elcap; NULL: root */
-    const char *clusters; /* further sections, beside that of elcap; or NULL */
+    const char *inventory; /* lines of this section; NULL: it is off, so that the fabric manager is
+                              asked for jobs only */
+    const char *users;     /* of cluster elcap; NULL: root */
+    const char *clusters;  /* further sections, beside that of elcap; or NULL */
 };
 
 struct testbed;
@@ -52,6 +54,7 @@ const char *testbed_folder(const struct testbed *testbed); /* its configuration,
 const char *testbed_socket(const struct testbed *testbed); /* of the broker */
 struct process *testbed_broker(const struct testbed *testbed); /* NULL: does not run */
 const char *testbed_fm_url(const struct testbed *testbed);     /* once it was started */
+int testbed_fm_pid(const struct testbed *testbed);             /* of mock-fm, while it runs */
 bool testbed_fm_runs(const struct testbed *testbed);
 
 /* Clients for tests: of the broker's socket, and of mock-fm with the administrator's login. */

@@ -77,7 +77,7 @@ static void every_key__is_compared(void **state)
                                          "yes",       "debug",    "memory",
                                          "oauth",     "5-9",      "flux slurm",
                                          "bulk_data", "omnipath", "relay",
-                                         "refuse",    "required"};
+                                         "refuse",    "required", "file"};
     size_t count;
     const struct config_key *keys = config_keys(&count);
     add_cluster(before, "elcap", "root");

@@ -107,6 +107,10 @@ static void defaults__are_as_documented(void **state)
     assert_string_equal(config->fm_authdir, "/etc/fmsim");
     assert_string_equal(config->fm_ca, "");
     assert_true(config->fm_verify);
+    assert_int_equal(config->inventory_source, CONFIG_INVENTORY_FM);
+    assert_string_equal(config->inventory_file, "");
+    assert_int_equal(config->inventory_poll_ms, 60000);
+    assert_null(config->nicbook);
 
     const struct core_config *core = &config->core;
     assert_string_equal(core->fm_urls[0], "");
@@ -139,6 +143,31 @@ static void defaults__are_as_documented(void **state)
     assert_int_equal(core->cluster_count, 1);
     assert_string_equal(core->clusters[0].name, "elcap");
     assert_int_equal(core->clusters[0].budget, 0);
+}
+
+/* S2: jobs do not depend on it, so what is wrong in it is a warning. */
+static void nodefile__is_read_and_its_faults_are_warnings(void **state)
+{
+    char text[512], warning[512];
+    (void)state;
+    write_text("genders", "n1 nic0=1\nn2 nic0=x\n");
+    (void)snprintf(text, sizeof text, CLUSTER "[inventory]\nfile = %s\n", path_of("genders"));
+    (void)snprintf(warning, sizeof warning,
+                   "W mcastd.conf:4: %s:2: nic0=x: an address is a number of 20 bits, as 0x1200: "
+                   "that of the port (DFA) without its lowest 12 bits; the line is left out\n",
+                   path_of("genders"));
+    assert_int_equal(load_text(text), 0);
+    assert_string_equal(heard, warning);
+    assert_int_equal(nicbook_count(config->nicbook), 1);
+    assert_int_equal(load_text(CLUSTER "[inventory]\nfile = /nonexistent/genders\n"), 0);
+    assert_string_equal(heard, "W mcastd.conf:4: /nonexistent/genders cannot be read: No such file "
+                               "or directory\n");
+    assert_null(config->nicbook);
+    (void)snprintf(text, sizeof text, CLUSTER "[inventory]\nfile = %s\nsource = off\n",
+                   path_of("genders"));
+    assert_int_equal(load_text(text), 0);
+    assert_string_equal(heard, "");
+    assert_null(config->nicbook);
 }
 
 static void file__sets_every_kind_of_value(void **state)
@@ -225,7 +254,8 @@ static void faults__are_all_told(void **state)
             "mcastd.conf:6: there is no key before the =\n"
             "mcastd.conf:7: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
             "mcastd.conf:8: there is no section [brokr]; there are [broker], [state], [fm], "
-            "[hwcoll], [vni], [omnipath], [cluster \"NAME\"] and [profile \"NAME\"]\n"
+            "[hwcoll], [vni], [omnipath], [inventory], [traffic], [cluster \"NAME\"] and "
+            "[profile \"NAME\"]\n"
             "mcastd.conf:10: a section's line is [NAME], the ] is missing\n"
             "mcastd.conf:12: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
             "mcastd.conf:15: hold = 10: allowed is reports, or a duration of 0 to 7d, with one "
@@ -834,8 +864,10 @@ static void help__explains_every_key(void **state)
 
 #define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, open_folder, close_folder)
 
-UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented), FOLDER_TEST(file__sets_every_kind_of_value),
-          FOLDER_TEST(faults__are_all_told), FOLDER_TEST(later_keys__are_refused_not_ignored),
+UNIT_MAIN(FOLDER_TEST(defaults__are_as_documented),
+          FOLDER_TEST(nodefile__is_read_and_its_faults_are_warnings),
+          FOLDER_TEST(file__sets_every_kind_of_value), FOLDER_TEST(faults__are_all_told),
+          FOLDER_TEST(later_keys__are_refused_not_ignored),
           FOLDER_TEST(lines__are_bounded_and_text),
           FOLDER_TEST(reports__never_hold_control_characters),
           FOLDER_TEST(drop_ins__override_in_alphabetical_order),

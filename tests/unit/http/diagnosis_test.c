@@ -163,6 +163,19 @@ static void diagnosis__of_slurms_plugin(void **state)
          p.use.asked_ms = NOW - 20000; p.use.former_accepted = true);
 }
 
+/* P1: how old what is known of the fabric is; it is nothing to jobs. */
+static void diagnosis__of_the_inventory(void **state)
+{
+    const struct inventory_facts good = {
+        .reads = true, .checked_ms = NOW - 60000, .old_after_ms = 1800000, .error = ""};
+    CASE(OK, "inventory", "7 switches, as of 60 seconds ago", p.counters.inventory = good;
+         p.counters.fabric_parts.switches = 7);
+    CASE(WARNING, "inventory", "is 24 hours old: HTTP 403", p.counters.inventory = good;
+         p.counters.inventory.checked_ms = NOW - DAY; p.counters.inventory.error = "HTTP 403");
+    CASE(WARNING, "inventory", "could not be read: HTTP 404", p.counters.inventory = good;
+         p.counters.inventory.checked_ms = 0; p.counters.inventory.error = "HTTP 404");
+}
+
 static void diagnosis__of_login_and_clock(void **state)
 {
     CASE(OK, "login", "it ends in 5 minutes", (void)p);
@@ -330,6 +343,7 @@ static void diagnosis__of_the_certificate(void **state)
 }
 
 UNIT_MAIN(cmocka_unit_test(diagnosis__of_who_is_well), cmocka_unit_test(diagnosis__of_the_link),
+          cmocka_unit_test(diagnosis__of_the_inventory),
           cmocka_unit_test(diagnosis__of_a_slow_fabric_manager),
           cmocka_unit_test(diagnosis__of_slurms_plugin),
           cmocka_unit_test(diagnosis__of_login_and_clock),

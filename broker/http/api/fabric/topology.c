@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "broker/http/api/fabric/topology.h"
+
+#include "broker/http/request/job_path.h"
+#include "broker/http/routes.h"
+#include "core/inventory/topology.h"
+
+/* GET /v1/clusters/{cluster}/jobs/{job}/topology: which part of the fabric a job spans (P1). */
+
+struct placing {
+    struct topology *topology;
+    const struct inventory *inventory;
+};
+
+static void place(void *arg, const char *node)
+{
+    struct placing *placing = arg;
+    topology_add(placing->topology, placing->inventory, node);
+}
+
+static void write_names(struct writer *out, const char *key, struct nodeset *set)
+{
+    struct nodefold fold;
+    nodeset_fold(set, &fold);
+    writer_string(out, key, fold.text);
+    if (fold.left_out == 0)
+        return;
+    writer_textf(out, ",\"%s_left_out\":%u", key, fold.left_out);
+}
+
+static void write_switch(struct writer *out, const struct fabricmap *map, struct topology_switch *s)
+{
+    char name[FABRIC_ADDRESS_SIZE];
+    const struct fabric_switch *known = map ? fabricmap_switch(map, s->place) : NULL;
+    fabric_switch_format(name, s->place);
+    writer_begin_object(out, NULL);
+    writer_string(out, "switch", name);
+    writer_number(out, "group", s->place / FABRIC_SWITCHES);
+    writer_string(out, "state", known ? fabric_state_word(known->state) : NULL);
+    writer_number(out, "nics", s->nics);
+    writer_number(out, "nics_down", s->nics_down);
+    writer_number(out, "node_count", s->nodes);
+    write_names(out, "nodes", &s->names);
+    writer_end_object(out);
+}
+
+void topology_json_write(struct writer *out, const struct inventory *inventory,
+                         const struct reservation *reservation)
+{
+    struct placing placing = {topology_create(), inventory};
+    struct topology *topology = placing.topology;
+    if (reservation->nodes)
+        nodelist_each(reservation->nodes, place, &placing);
+    topology_finish(topology);
+    writer_begin_object(out, NULL);
+    writer_string(out, "cluster", reservation->cluster);
+    writer_string(out, "job", reservation->job);
+    writer_number(out, "node_count", reservation->node_count);
+    writer_number(out, "placed", topology->nodes - topology->unplaced_count);
+    writer_number(out, "nics", topology->nics);
+    writer_number(out, "nics_down", topology->nics_down);
+    write_names(out, "nodes_with_nics_down", &topology->nodes_down);
+    write_names(out, "nodes_without_address", &topology->unplaced);
+    writer_number(out, "groups", topology->groups);
+    writer_begin_array(out, "switches");
+    for (size_t i = 0; i < topology->switch_count; i++)
+        write_switch(out, inventory->map, &topology->switches[i]);
+    writer_end_array(out);
+    writer_end_object(out);
+    topology_destroy(topology);
+}
+
+int topology_handle(struct call *call)
+{
+    enum job_sight sight;
+    struct inventory_facts facts;
+    const struct inventory inventory = engine_inventory(call->http->engine, &facts);
+    const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
+    if (!found)
+        return -1;
+    struct turn *turn = engine_turn(call->http->engine);
+    const char *before = turn_enter(turn, "the topology of a job");
+    topology_json_write(&call->out, &inventory, found);
+    turn_leave(turn, before);
+    call_show(call, found);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/places.h"
+
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void places_release(struct places *places)
+{
+    for (size_t i = 0; i < places->count; i++) {
+        free(places->all[i].name);
+        free(places->all[i].nodes);
+    }
+    free(places->all);
+    free(places->unplaced);
+    *places = (struct places){0};
+}
+
+/* One more name, with a comma. */
+static char *add_name(char *list, size_t *length, size_t *capacity, const char *name)
+{
+    const size_t more = strlen(name) + 1;
+    while (*length + more + 1 > *capacity) {
+        *capacity = *capacity == 0 ? 64 : 2 * *capacity;
+        list = memory_resized(list, *capacity, 1);
+    }
+    *length += (size_t)sprintf(list + *length, "%s%s", *length > 0 ? "," : "", name);
+    return list;
+}
+
+static struct place *find(struct places *places, const char *name)
+{
+    for (size_t i = places->count; i > 0; i--) /* the next node is mostly at the last one */
+        if (strcmp(places->all[i - 1].name, name) == 0)
+            return &places->all[i - 1];
+    return NULL;
+}
+
+/* NULL: it is no name of a switch. */
+static struct place *place_of(struct places *places, const char *name)
+{
+    struct place place = {0};
+    int end = 0;
+    if (!name || sscanf(name, "g%4us%3u%n", &place.group, &place.number, &end) != 2 ||
+        name[end] != '\0')
+        return NULL;
+    struct place *found = find(places, name);
+    if (found)
+        return found;
+    place.name = memory_text(name);
+    places->all = memory_room(places->all, places->count, &places->capacity, sizeof place);
+    places->all[places->count] = place;
+    return &places->all[places->count++];
+}
+
+static unsigned number_of(const json_t *object, const char *member)
+{
+    return (unsigned)json_integer_value(json_object_get(object, member));
+}
+
+void places_add_node(struct places *places, const char *name, const json_t *node)
+{
+    const json_t *nic;
+    size_t i;
+    bool placed = false;
+    json_array_foreach(json_object_get(node, "nics"), i, nic)
+    {
+        const char *state = json_string_value(json_object_get(nic, "state"));
+        struct place *place = place_of(places, json_string_value(json_object_get(nic, "switch")));
+        if (!place)
+            continue;
+        place->nics++;
+        place->nics_down += state && strcmp(state, "down") == 0;
+        if (placed)
+            continue;
+        placed = true;
+        place->node_count++;
+        place->nodes = add_name(place->nodes, &place->length, &place->capacity, name);
+    }
+    if (placed)
+        return;
+    places->unplaced_count++;
+    places->unplaced =
+        add_name(places->unplaced, &places->unplaced_length, &places->unplaced_capacity, name);
+}
+
+void places_mark_down(struct places *places, const char *name)
+{
+    struct place *place = name ? find(places, name) : NULL;
+    if (place)
+        place->down = true;
+}
+
+void places_read(struct places *places, const json_t *topology)
+{
+    const char *unplaced = json_string_value(json_object_get(topology, "nodes_without_address"));
+    const json_t *one;
+    size_t i;
+    json_array_foreach(json_object_get(topology, "switches"), i, one)
+    {
+        const char *nodes = json_string_value(json_object_get(one, "nodes"));
+        const char *state = json_string_value(json_object_get(one, "state"));
+        struct place *place = place_of(places, json_string_value(json_object_get(one, "switch")));
+        if (!place || place->nodes)
+            continue;
+        place->nodes = memory_text(nodes && *nodes ? nodes : NULL);
+        place->node_count = number_of(one, "node_count");
+        place->nics = number_of(one, "nics");
+        place->nics_down = number_of(one, "nics_down");
+        place->down = state && strcmp(state, "down") == 0;
+    }
+    places->unplaced_count = number_of(topology, "node_count") - number_of(topology, "placed");
+    places->unplaced = memory_text(unplaced && *unplaced ? unplaced : NULL);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct place *l = a, *r = b;
+    return l->group != r->group ? (l->group > r->group) - (l->group < r->group)
+                                : (l->number > r->number) - (l->number < r->number);
+}
+
+void places_sort(struct places *places)
+{
+    if (places->count > 0)
+        qsort(places->all, places->count, sizeof *places->all, compare);
+}
+
+/* ---- forms ---- */
+
+/* Slurm wants each node once, and a switch has nodes or switches: one without nodes is left out. */
+static bool is_leaf(const struct place *place)
+{
+    return place->nodes;
+}
+
+/* Calls each for every group that has nodes, with the range of its switches; how many there are. */
+static size_t groups(const struct places *places,
+                     void (*each)(const struct place *first, const struct place *end, size_t index))
+{
+    size_t count = 0;
+    for (size_t i = 0, end = 0; i < places->count; i = end) {
+        bool any = false;
+        for (end = i; end < places->count && places->all[end].group == places->all[i].group; end++)
+            any |= is_leaf(&places->all[end]);
+        if (any && each)
+            each(&places->all[i], &places->all[end], count);
+        count += any;
+    }
+    return count;
+}
+
+static void print_conf_group(const struct place *first, const struct place *end, size_t index)
+{
+    (void)index;
+    const char *between = "";
+    for (const struct place *place = first; place < end; place++)
+        if (is_leaf(place))
+            printf("SwitchName=%s Nodes=%s\n", place->name, place->nodes);
+    printf("SwitchName=g%u Switches=", first->group);
+    for (const struct place *place = first; place < end; place++) {
+        if (!is_leaf(place))
+            continue;
+        printf("%s%s", between, place->name);
+        between = ",";
+    }
+    putchar('\n');
+}
+
+static void print_group_name(const struct place *first, const struct place *end, size_t index)
+{
+    (void)end;
+    printf("%sg%u", index > 0 ? "," : "", first->group);
+}
+
+void places_print_slurm(const struct places *places)
+{
+    printf("# Groups and switches of the fabric, for TopologyPlugin=topology/tree; written by "
+           "mcastctl topology\n");
+    if (places->unplaced)
+        printf("# Without an address: %s\n", places->unplaced);
+    if (groups(places, print_conf_group) < 2)
+        return;
+    printf("SwitchName=fabric Switches=");
+    (void)groups(places, print_group_name);
+    putchar('\n');
+}
+
+static void print_yaml_group(const struct place *first, const struct place *end, size_t index)
+{
+    (void)index;
+    const char *between = "";
+    printf("      - switch: g%u\n        children: ", first->group);
+    for (const struct place *place = first; place < end; place++) {
+        if (!is_leaf(place))
+            continue;
+        printf("%s%s", between, place->name);
+        between = ",";
+    }
+    putchar('\n');
+    for (const struct place *place = first; place < end; place++)
+        if (is_leaf(place))
+            printf("      - switch: %s\n        nodes: %s\n", place->name, place->nodes);
+}
+
+void places_print_slurm_yaml(const struct places *places)
+{
+    printf("# Groups and switches of the fabric; written by mcastctl topology\n");
+    if (places->unplaced)
+        printf("# Without an address: %s\n", places->unplaced);
+    printf("- topology: fabric\n  cluster_default: true\n  tree:\n    switches:\n");
+    if (groups(places, NULL) > 1) {
+        printf("      - switch: fabric\n        children: ");
+        (void)groups(places, print_group_name);
+        putchar('\n');
+    }
+    (void)groups(places, print_yaml_group);
+}
+
+static void print_dot_group(const struct place *first, const struct place *end)
+{
+    printf("  fabric -- \"g%u\";\n  subgraph \"cluster_g%u\" {\n    label=\"group %u\";\n    "
+           "\"g%u\" [shape=ellipse];\n",
+           first->group, first->group, first->group, first->group);
+    for (const struct place *place = first; place < end; place++) {
+        printf("    \"%s\" [label=\"%s\\n%u nodes, %u NICs%s\"%s];\n", place->name, place->name,
+               place->node_count, place->nics, place->nics_down > 0 ? ", some down" : "",
+               place->down            ? ", color=red"
+               : place->nics_down > 0 ? ", color=orange"
+                                      : "");
+        printf("    \"g%u\" -- \"%s\";\n", first->group, place->name);
+    }
+    printf("  }\n");
+}
+
+void places_print_graphviz(const struct places *places)
+{
+    printf("graph fabric {\n  node [shape=box];\n  fabric [shape=doublecircle];\n");
+    for (size_t i = 0, end = 0; i < places->count; i = end) {
+        for (end = i; end < places->count && places->all[end].group == places->all[i].group;)
+            end++;
+        print_dot_group(&places->all[i], &places->all[end]);
+    }
+    printf("}\n");
+}
