@@ -13,8 +13,8 @@ int main(int argc, char **argv)
         &command_show, &command_list, &command_env, &command_sync,
         &command_fence, &command_events, &command_status, &command_doctor,
         &command_token, &command_cleanup, &command_check, &command_accept_loss,
-        &command_claim, &command_step_down, &command_options, &command_self, &command_traffic, &command_vni, &command_nodes,
-        &command_topology, NULL,
+        &command_claim, &command_step_down, &command_options, &command_self,
+        &command_traffic, &command_vni, &command_nodes, &command_topology, NULL,
     };
     /* clang-format on */
     setlocale(LC_CTYPE, ""); /* so that tables count characters, not bytes */

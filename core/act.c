@@ -386,9 +386,8 @@ const char *core_warning(struct core *core, const struct reservation *r)
     assert(reservation_valid(r));
     if (r->state != JOB_ACTIVE || r->vni_count == r->vni_asked)
         return NULL;
-    const unsigned wanted = (unsigned)r->vni_asked - r->shared_count;
-    return core_text(core, "failed to reserve %u VNI%s: the job has none%s", wanted,
-                     wanted == 1 ? "" : "s", r->shared_count > 0 ? " of its own" : "");
+    return core_text(core, "failed to reserve %u VNI%s: the job has none", r->vni_asked,
+                     r->vni_asked == 1 ? "" : "s");
 }
 
 static void answer_waiters(struct core *core, struct reservation *r)

@@ -79,7 +79,7 @@ int core_apply_shared_gone(struct core *core, uint16_t vni, struct error *err)
     if (!one || one->active > 0 || one->quarantined > 0)
         return error_set(err, ERROR_CORRUPT, "shared VNI %u is gone, but was in use or not there",
                          vni);
-    vnipool_drop(&core->vnis, vni, !one->doubted);
+    vnipool_drop(&core->vnis, vni, false);
     while (*at != one)
         at = &(*at)->next;
     *at = one->next;

@@ -247,6 +247,7 @@ static void apply_configuration(struct core *core, const struct core_event *even
     bool moved = link_configure(core, config);
     bool hold = core->config.vni_hold_ms != config->vni_hold_ms ||
                 core->config.omnipath.pkey_hold_ms != config->omnipath.pkey_hold_ms;
+    core->foreign.other |= strcmp(core->config.vni_partition, config->vni_partition) != 0;
     bool relist = core->config.relist_ms != config->relist_ms;
     core->config = *config;
     if (relist && core->link.state == LINK_UP)
@@ -307,12 +308,12 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_STEPS] = core_steps,
         [CORE_JOIN] = relay_join,
         [CORE_LEAVE] = relay_leave,
-        [CORE_FABRIC] = core_fabric,
         [CORE_ALIVE] = core_alive,
         [CORE_NODE_NICS] = core_nics_report,
         [CORE_PARTITIONS] = core_partitions,
         [CORE_SHARE] = core_share,
         [CORE_UNSHARE] = core_unshare,
+        [CORE_FABRIC] = core_fabric,
         [CORE_CONFIGURE] = apply_configuration,
     };
     assert(event->kind < sizeof decide / sizeof *decide);

@@ -209,12 +209,6 @@ struct core_event {
             const char *const *scopes;
             size_t scope_count;
         } leave;
-        struct {
-            const struct fabricmap *map; /* as it is now */
-            const struct fabric_change *changes;
-            size_t count;
-            const struct fabric_sum *sum; /* what is not among the changes */
-        } fabric;
         uint64_t alive; /* number of the reservation */
         struct {
             const struct partition *all; /* at most PARTITIONS_MAX count; the site's own, too */
@@ -226,6 +220,12 @@ struct core_event {
             bool when_unused; /* closed now, removed when no job has it; else refused while one has
                                */
         } unshare;
+        struct {
+            const struct fabricmap *map; /* as it is now */
+            const struct fabric_change *changes;
+            size_t count;
+            const struct fabric_sum *sum; /* what is not among the changes */
+        } fabric;
         const struct core_config *config;
     } u;
 };
@@ -427,8 +427,8 @@ struct core_partition {
     uint32_t vnis, pooled; /* how many it has, and of these in [vni] pool */
 };
 bool core_partition(const struct core *core, size_t index, struct core_partition *out);
-/* Whether an answer was doubted, or lacked what an earlier one had: another one is wanted when
- * config.stray_grace_ms is over. */
+/* Whether an answer was doubted, or lacked what an earlier one had, or config.vni_partition has
+ * changed since: another one is wanted when config.stray_grace_ms is over. */
 bool core_partitions_open(const struct core *core);
 /* The first job, of the oldest few thousand reservations, that has a VNI of another partition;
  * NULL: none. */

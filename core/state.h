@@ -70,6 +70,7 @@ struct foreign {
     struct idset lacking;     /* an answer no longer named them, */
     int64_t lacking_ms;       /* when */
     int64_t doubted_ms;       /* when an answer was first doubted; 0: none is */
+    bool other;               /* the site's own is another one than when it was told last */
 };
 
 /* Which boot of the host it is, and its clock: whether times in the ledger can be compared with

@@ -183,7 +183,7 @@ bool core_partition(const struct core *core, size_t index, struct core_partition
 
 bool core_partitions_open(const struct core *core)
 {
-    return core->foreign.lacking.count > 0 || core->foreign.doubted_ms != 0;
+    return core->foreign.lacking.count > 0 || core->foreign.doubted_ms != 0 || core->foreign.other;
 }
 
 const struct reservation *core_foreign_user(const struct core *core)

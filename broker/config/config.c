@@ -49,8 +49,8 @@ void config_destroy(struct config *config)
         return;
     config_words_destroy(config->admins);
     config_words_destroy(config->metrics_users);
-    nicbook_destroy(config->nicbook);
     config_words_destroy(config->shared_users);
+    nicbook_destroy(config->nicbook);
     for (size_t i = 0; i < CLUSTERS_MAX; i++) {
         config_words_destroy(config->clusters[i].users);
         config_words_destroy(config->clusters[i].list_command);

@@ -161,7 +161,7 @@ static void read_section(struct source *source, char *line)
     else if (!source->section)
         FAULT(source,
               "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
-              "[omnipath], [inventory], [cluster \"NAME\"] and [profile \"NAME\"]",
+              "[omnipath], [inventory], [traffic], [cluster \"NAME\"] and [profile \"NAME\"]",
               line);
 }
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 enum {
-    THREADS = HTTP_THREADS + 2,     /* the loop's workers: a reload must not wait for name servers,
-                                       nor for the inventory */
+    THREADS = HTTP_THREADS + 2, /* the loop's workers: a reload must not wait for name servers, nor
+                                   for the inventory */
     MAPPED_BYTES = 2 * 1024 * 1024, /* a block of this size or more is large */
     SPARE_BYTES = 4 * 1024 * 1024,  /* of the heap's end, kept for the next burst */
 };

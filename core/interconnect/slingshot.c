@@ -57,6 +57,8 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     unsigned wanted = q->vni_count >= 0 ? (unsigned)q->vni_count
                       : none            ? 0
                                         : core->config.vni_per_job;
+    if (q->vni_count < 0 && wanted == 0 && q->shared_count > 0)
+        wanted = 1; /* shared ones are beside its own */
     rec->vni_asked = (uint8_t)wanted;
     const uint32_t available = core->vnis.free.count;
     const bool too_much = wanted > 0 && available >= wanted &&
@@ -68,7 +70,7 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     core->vnis_held.refused += too_much;
     *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
                         wanted == 1 ? "" : "s", available, why_too_few(core, q->uid, too_much));
-    return !core->config.vni_required;
+    return !core->config.vni_required && q->shared_count == 0;
 }
 
 /* Another's reservation, or one that cannot be distinguished from it, is under the job's name

@@ -151,6 +151,7 @@ void core_partitions(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_PARTITIONS);
     struct partitions others = {0};
     struct idset named, kept, before = core->vnis.foreign;
+    core->foreign.other = false;
     take_in(core, event, &others);
     partitions_union(&others, &named);
     struct idset news = named, gone = before;

@@ -8,15 +8,6 @@
 
 enum { NUMBERS_SKIPPED = 1 << 20 }; /* more than a lost part of the ledger can have given */
 
-/* A ledger that lacks what came last may have a shared VNI that was removed since, and whose VNI
- * another job has: no job gets it then. */
-static void doubt_shared(struct core *core, bool doubted)
-{
-    assert(doubted == (core->facts.suspect != 0));
-    for (struct shared_vni *one = core->shared.first; one; one = one->next)
-        one->doubted = doubted;
-}
-
 /* Whether any cluster gets VNIs from here. */
 static bool gives_vnis(const struct core *core)
 {
@@ -55,7 +46,6 @@ void suspect_begin(struct core *core, const char *cluster, const char *job, cons
     facts.round_number = core->last_number;
     core_save_facts(core, &facts);
     vnipool_begin_suspicion(&core->vnis);
-    doubt_shared(core, true);
 }
 
 static void suspect_end(struct core *core, const char *why)
@@ -65,7 +55,6 @@ static void suspect_end(struct core *core, const char *why)
     facts.suspect = 0;
     core_save_facts(core, &facts);
     vnipool_end_suspicion(&core->vnis);
-    doubt_shared(core, false);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         alarm_clear(core, ALARM_OLD_LEDGER, core->clusters[i]->name);
     alarm_clear(core, ALARM_OLD_LEDGER, NULL);
@@ -80,7 +69,6 @@ void suspect_resume(struct core *core)
     core->suspicion.since_ms = core->now_ms;
     core->suspicion.numbers = core->last_number;
     vnipool_begin_suspicion(&core->vnis);
-    doubt_shared(core, true);
     alarm_raise(core, ALARM_OLD_LEDGER, NULL,
                 "before the restart jobs were seen that this ledger does not know; VNIs that are "
                 "not known to be free are not given out");

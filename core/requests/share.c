@@ -162,11 +162,13 @@ void core_unshare(struct core *core, const struct core_event *event)
         return;
     }
     if (one->active > 0 && !event->u.unshare.when_unused) {
-        answer_shared(core, event->ticket, ANSWER_IN_USE, NULL, NULL,
-                      core_text(core,
-                                "%s is in use by %u job%s: remove it when they have ended, or have "
-                                "it removed then (when=unused), so that it takes no new ones",
-                                one->record.name, one->active, one->active == 1 ? "" : "s"));
+        answer_shared(
+            core, event->ticket, ANSWER_IN_USE, NULL, NULL,
+            core_text(core,
+                      "%s is in use by %u job%s: remove it when they have ended, or have "
+                      "it removed then, so that it takes no new ones (mcastctl vni remove "
+                      "--when-unused; when=unused)",
+                      one->record.name, one->active, one->active == 1 ? "" : "s"));
         return;
     }
     struct shared_vni_record rec = one->record;
@@ -207,13 +209,6 @@ static enum answer_kind judge_share(struct core *core, struct drawing *drawing, 
                                     one->record.name);
         return ANSWER_SHARED_REFUSED;
     }
-    if (one->doubted) {
-        drawing->detail = core_text(core,
-                                    "shared VNI %s is given to no job while jobs may run that the "
-                                    "ledger does not know: see mcastctl status",
-                                    one->record.name);
-        return ANSWER_NO_VNIS;
-    }
     return ANSWER_CREATED;
 }
 
@@ -222,6 +217,14 @@ enum answer_kind share_draw(struct core *core, struct drawing *drawing)
     const struct reserve_request *q = drawing->request;
     struct reservation_record *rec = drawing->record;
     assert(q->shared_count <= SHARED_VNIS_PER_JOB_MAX && rec->vni_asked <= VNI_PER_JOB_MAX);
+    /* By its own, which no other has, a node tells its services from those of other jobs. While no
+     * VNI is known to be free no job gets any, nor a shared one of a ledger that may be old (B11).
+     */
+    if (q->shared_count > 0 && rec->vni_count == 0) {
+        drawing->field = "vni_count";
+        drawing->detail = "shared VNIs are beside those of a job's own: ask for one at least";
+        return ANSWER_INVALID;
+    }
     drawing->field = "shared_vnis";
     if (rec->vni_asked + q->shared_count > VNI_PER_JOB_MAX) {
         drawing->detail = core_text(core,

@@ -18,8 +18,6 @@ struct shared_vni {
     struct shared_vni_record record; /* as on disk; its texts are the core's own */
     uint32_t active;                 /* reservations of running jobs that have it, */
     uint32_t quarantined;            /* and of released ones whose nodes are not clean */
-    bool doubted; /* the ledger may be older than the jobs that run, and then others may have its
-                     VNI: no job gets it now (B11) */
 };
 
 struct shared_vnis {

@@ -66,9 +66,8 @@ class Control:
             if not handle:
                 raise Problem(404, "the control paths are GET /mock/state, GET /mock/log, GET, "
                               "POST and DELETE /mock/faults, POST /mock/forget, /mock/put, "
-                              "/mock/fabric, /mock/partitions, /mock/snapshot, /mock/restore, "
-                              "/mock/revoke and "
-                              "/mock/reload")
+                              "/mock/partitions, /mock/fabric, /mock/snapshot, /mock/restore, "
+                              "/mock/revoke and /mock/reload")
             return Answer(200, handle(self, request))
         except Problem as problem:
             return error_answer(problem)
@@ -142,17 +141,6 @@ class Control:
             self.fabric.reserve(job, token, request.now_us)
         return {"put": len(jobs)}
 
-    def post_fabric(self, request):
-        """{"set":{"/fabric/switches/g0s1":"OFFLINE"}}; "absent": it is not there."""
-        body = request.json()
-        states = body.get("set") if isinstance(body, dict) else None
-        if not isinstance(states, dict) or \
-                not all(isinstance(state, str) and state for state in states.values()):
-            raise Problem(400, 'send {"set":{"/fabric/switches/g0s1":"OFFLINE"}}, or "absent"')
-        for path, state in states.items():
-            self.fabric.inventory.change(path, state, request.now_us)
-        return {"set": len(states)}
-
     def post_partitions(self, request):
         """{"partitions":{"beta":["2000-2999"]}}: all that there are besides the default one."""
         body = request.json()
@@ -164,6 +152,17 @@ class Control:
             raise Problem(400, 'send {"partitions":{"beta":["2000-2999"]}}, without "default"')
         self.fabric.inventory.set_others(others, request.now_us)
         return {"partitions": len(others)}
+
+    def post_fabric(self, request):
+        """{"set":{"/fabric/switches/g0s1":"OFFLINE"}}; "absent": it is not there."""
+        body = request.json()
+        states = body.get("set") if isinstance(body, dict) else None
+        if not isinstance(states, dict) or \
+                not all(isinstance(state, str) and state for state in states.values()):
+            raise Problem(400, 'send {"set":{"/fabric/switches/g0s1":"OFFLINE"}}, or "absent"')
+        for path, state in states.items():
+            self.fabric.inventory.change(path, state, request.now_us)
+        return {"set": len(states)}
 
     def post_snapshot(self, request):
         self.snapshot = self.fabric.objects.copy()
@@ -194,8 +193,8 @@ class Control:
         ("DELETE", "/mock/faults"): delete_faults,
         ("POST", "/mock/forget"): post_forget,
         ("POST", "/mock/put"): post_put,
-        ("POST", "/mock/fabric"): post_fabric,
         ("POST", "/mock/partitions"): post_partitions,
+        ("POST", "/mock/fabric"): post_fabric,
         ("POST", "/mock/snapshot"): post_snapshot,
         ("POST", "/mock/restore"): post_restore,
         ("POST", "/mock/revoke"): post_revoke,

@@ -66,9 +66,9 @@ class Inventory:
             raise Problem(400, "--fabric must be GROUPSxSWITCHESxPORTS, at most %dx%dx%d, as "
                           "2x2x4, not '%.64s'" % (*MOST, text))
         self.groups, self.switches, self.ports = size
+        self.others = {}  # VNI ranges of partitions besides the default one, by name
         self.changed = {}  # what the control has done to a member, by its path
         self.versions = {}  # of lists that have changed, by path: number of changes, time
-        self.others = {}  # VNI ranges of partitions besides the default one, by name
         # Local ports, the busiest switch's share of the global ones rounded up, and an edge port.
         needed = self.switches - 1 + -(-(self.groups - 1) // self.switches) + 1
         if self.ports < needed:

@@ -36,11 +36,25 @@ struct walk {
     bool intent;
 };
 
+/* I1: in one reservation only, or shared; live or quarantined. */
+static void look_at_vni(struct walk *walk, uint16_t vni, bool live)
+{
+    FUZZ_CHECK(vni < VNI_END);
+    uint8_t bit = (uint8_t)(1u << vni % 8), *byte = &walk->vnis[vni / 8];
+    FUZZ_CHECK(!(*byte & bit));
+    *byte |= bit;
+    walk->live_vnis += live;
+    walk->held_vnis += !live;
+}
+
 static int look_at_record(void *arg, const struct record *record)
 {
     struct walk *walk = arg;
     const struct reservation_record *r = &record->u.reservation;
     char name[FM_NAME_MAX + 1];
+    if (record->kind == RECORD_SHARED_VNI)
+        look_at_vni(walk, record->u.shared_vni.vni,
+                    record->u.shared_vni.state != SHARED_QUARANTINED);
     if (record->kind != RECORD_RESERVATION)
         return 0;
     walk->count++;
@@ -50,16 +64,8 @@ static int look_at_record(void *arg, const struct record *record)
         walk->releasing++;
     if (r->fm_side != FM_SIDE_NOTHING)
         walk->addresses += r->addresses;
-    for (int i = 0; i < r->vni_count; i++) {
-        FUZZ_CHECK(r->vnis[i] < VNI_END);
-        uint8_t bit = (uint8_t)(1u << r->vnis[i] % 8), *byte = &walk->vnis[r->vnis[i] / 8];
-        FUZZ_CHECK(!(*byte & bit)); /* I1: in one reservation only, live or quarantined */
-        *byte |= bit;
-        if (r->state == JOB_ACTIVE)
-            walk->live_vnis++;
-        else
-            walk->held_vnis++;
-    }
+    for (int i = 0; i < r->vni_count - r->shared_count; i++)
+        look_at_vni(walk, r->vnis[i], r->state == JOB_ACTIVE);
     fm_name_format(name, r->cluster, r->job);
     if (walk->name && strcmp(name, walk->name) == 0 && r->fm_side != FM_SIDE_NOTHING)
         walk->intent = true;

@@ -38,6 +38,7 @@ ROOMS = {
     "fmapi": ("base", "core", "trust"),
     "broker": ("base", "core", "tokens", "trust", "state", "fmapi", "launch"),
     "client": ("base", "tokens", "trust"),
+    "pmix": ("client",),
     "cli": ("base", "client"),
     "node": ("base", "core", "client", "cxi", "launch"),
     "hook": ("base", "client", "fmapi"),

@@ -24,7 +24,8 @@ static void vnis_are_short(struct sim *sim, const struct request *request, unsig
     const bool too_much =
         asked > 0 && model_holds_too_much(held, available, vnipool_usable(&sim->config.vni_pool));
     sim->result.over_share += too_much && available >= asked;
-    if ((available >= asked && !too_much) || !sim->config.vni_required)
+    const bool required = sim->config.vni_required || request->wanted.shared_count > 0;
+    if ((available >= asked && !too_much) || !required)
         sim_fail(sim, "F4", "%s was refused %u VNIs although %u are available, its user holds %u",
                  rm_job_name(request->job), asked, available, held);
 }
@@ -93,7 +94,7 @@ static void granted(struct sim *sim, const struct request *request, const struct
     const unsigned shared = request->wanted.shared_count;
     bool fresh = told->kind == ANSWER_CREATED;
     if (fresh && told->vni_count != asked + shared &&
-        (told->vni_count != shared || sim->config.vni_required))
+        (told->vni_count != 0 || shared > 0 || sim->config.vni_required))
         sim_fail(sim, "F2", "%s asked for %u VNIs and got %u", rm_job_name(job), asked,
                  told->vni_count);
     if (model_protects(job) && job->life == request->life && job->told_number != told->number)

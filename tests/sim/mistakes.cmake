@@ -353,8 +353,7 @@ mcast_mistake(lease-is-over-and-it-leads 50 core/leader/leader.c
     [[return leader->phase == LEADER_LEADING && !leader->resigning && now_ms != 0;]])
 set(world)
 
-# Of VNIs that are of no one job (B1, B2). That a job gets a shared VNI of a ledger that went back, while
-# it is known to be old, 2,500 seeds did not show: it has a unit test.
+# Of VNIs that are of no one job (B1, B2).
 mcast_mistake(foreign-is-given 50 core/reservation/vnipool.c
     [[            !idset_has(&p->foreign, (uint16_t)vni))
             idset_add(]] [[            true)

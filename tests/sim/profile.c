@@ -103,6 +103,7 @@ static void draw_plugins(struct profile *p)
         cluster->limit_refused = rng_chance(&rng, 250);
         cluster->jobpoll = rng_chance(&rng, 500);
         cluster->jobpoll_every_ms = PICK(&rng, 10000, 30000, 90000);
+        cluster->plugin = !cluster->jobpoll; /* else it may have hooks as well (slurm.c) */
         if (!cluster->jobpoll && p->config.vni_hold_ms < 0) /* a suspect ledger would stay so */
             p->config.vni_hold_ms = 60000;
         p->silent[i] = true;

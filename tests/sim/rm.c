@@ -396,7 +396,7 @@ static void draw_shared(struct sim *sim, struct job *job)
     if (wanted->interconnect != INTERCONNECT_SLINGSHOT)
         return;
     wanted->shared_count = shares_draw(sim, job->cluster, job->id, job->life, wanted->shared);
-    if (wanted->shared_count > 0 && (wanted->vni_count < 0 || wanted->vni_count > 2))
+    if (wanted->shared_count > 0 && (wanted->vni_count < 1 || wanted->vni_count > 2))
         wanted->vni_count = 1;
 }
 

@@ -300,8 +300,8 @@ static void render_unsaved(struct call *call, int code, const char *words)
     if (!words)
         words = error_word(code);
     if (code == ERROR_REFUSED)
-        problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL,
-                    "%s", words);
+        problem_set(&call->problem, call->peer->listener->front ? 409 : 503, "stopping", NULL, "%s",
+                    words);
     else if (code == ERROR_NOT_LEADER)
         (void)gate_refuse_role(call);
     else if (call->route->changes)

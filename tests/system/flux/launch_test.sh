@@ -38,7 +38,7 @@ on_nodes() { # on_nodes HOOK: as flux-imp runs it
     done
 }
 end() { on_nodes epilog && "$hooks/epilog" 2>>"$dir/flux.log" && expect_clean; }
-reports=/nodes/
+reports=/jobs/{}/nodes/
 
 # ---- with a document, published with the reservation: no node needs the broker before the job
 begin fLaunch1

@@ -130,6 +130,44 @@ static void vnis__quarantined_while_a_service_is_left(void **state)
     testbed_destroy(testbed);
 }
 
+/* B1: two jobs of a node share VNIs, one of them with four in all; what the one leaves is not the
+ * other's, and theirs is free when both are gone. */
+static void shared_vnis__of_two_jobs_on_a_node(void **state)
+{
+#define ON_N1 "{\"uid\":1000,\"nodes\":\"n1\",\"vni_count\":"
+    struct fixture *fixture = *state;
+    struct testbed *testbed = start_broker();
+    struct plainhttp_reply reply;
+    static const char *const names[] = {"a", "b"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[32];
+        snprintf(path, sizeof path, "/v1/vnis/%s", names[i]);
+        assert_int_equal(
+            plainhttp_call(testbed_http(testbed), "PUT", path, "{\"uid\":1000}", &reply), 201);
+        plainhttp_reply_release(&reply);
+    }
+    realbroker_reserve(testbed, "f17", ON_N1 "2,\"shared_vnis\":[\"a\",\"b\"]}", 201);
+    realbroker_reserve(testbed, "f18", ON_N1 "1,\"shared_vnis\":[\"b\"]}", 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    EXPECT_RUN(0, "prolog --job f18");
+    EXPECT_SERVICES(8);
+    EXPECT_RUN(0, "env --job f17");
+    fixture_expect_out(fixture, "1026,1027,1024,1025");
+    release(testbed, "f17");
+    EXPECT_RUN(0, "epilog --job f17");
+    EXPECT_SERVICES(4); /* those of f18 */
+    assert_int_equal(
+        plainhttp_call(testbed_http(testbed), "DELETE", "/v1/vnis/b?when=unused", NULL, &reply),
+        202);
+    plainhttp_reply_release(&reply);
+    release(testbed, "f18");
+    assert_int_equal(counted(testbed, "vnis", "held"), 2); /* its own, and b */
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f18");
+    assert_int_equal(counted(testbed, "vnis", "held"), 0);
+    assert_int_equal(counted(testbed, "vnis", "shared"), 1);
+    testbed_destroy(testbed);
+}
+
 static bool is_asking_on(void *arg)
 {
     char path[128], line[512];
@@ -311,6 +349,8 @@ UNIT_MAIN(cmocka_unit_test_setup_teardown(broker__s_reservations_become_services
                                           fixture_destroy),
           cmocka_unit_test_setup_teardown(brokers__one_is_away, fixture_create, fixture_destroy),
           cmocka_unit_test_setup_teardown(vnis__quarantined_while_a_service_is_left, fixture_create,
+                                          fixture_destroy),
+          cmocka_unit_test_setup_teardown(shared_vnis__of_two_jobs_on_a_node, fixture_create,
                                           fixture_destroy),
           cmocka_unit_test_setup_teardown(prolog__waits_for_a_broker_that_is_restarted,
                                           fixture_create, fixture_destroy),

@@ -56,6 +56,7 @@ asks 11 '' ''
 asks 10 vnis=2 ' --vnis 2'
 asks 2 single-node=off ''
 asks 2 vnis=2,vni=1 ' --vnis 2'
+asks 4 vnis=1,shared=daos:a.b_c-1 ' --vnis 1 --shared-vni daos,a.b_c-1'
 asks 4 profile=large,vnis=2 ' --profile large --vnis 2'
 asks 4 vnis=2,hwcoll=required,tc=bulk_data:low_latency ' --vnis 2 --hwcoll required --tc bulk_data,low_latency'
 

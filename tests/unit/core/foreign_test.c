@@ -143,6 +143,26 @@ static void foreign__is_known_from_the_ledger(void **state)
     assert_int_equal(driver_count(d, EFFECT_SAVE), 1); /* the alarm's event */
 }
 
+/* F5: with another partition for the site's own, what that has comes back, and not at once. */
+static void foreign__own_partition_can_be_another(void **state)
+{
+    struct driver *d = *state;
+    pool(d, "2000-2009");
+    tell(d, "beta", "2000-2003");
+    strcpy(d->config.vni_partition, "beta");
+    driver_configure(d);
+    assert_true(core_partitions_open(d->core));
+    for (int i = 0; i < 2; i++) {
+        struct idset others;
+        assert_int_equal(idset_parse(&others, "2000-2003", NULL), 0);
+        const struct partition all[] = {{"beta", &others}};
+        DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = all, .count = 1);
+        assert_int_equal(driver_status(d).vnis_foreign, i == 0 ? 4 : 0);
+        d->now += d->config.stray_grace_ms;
+    }
+    assert_false(core_partitions_open(d->core));
+}
+
 static void foreign__many_jobs_are_named_in_bounds(void **state)
 {
     struct driver *d = *state;
@@ -177,4 +197,5 @@ UNIT_MAIN(FRESH(foreign__is_not_given_out), FRESH(foreign__takes_none_from_a_job
           FRESH(foreign__is_kept_until_a_second_answer_lacks_it),
           FRESH(foreign__too_much_at_once_is_doubted),
           FRESH(foreign__doubt_ends_with_another_answer), FRESH(foreign__is_known_from_the_ledger),
+          FRESH(foreign__own_partition_can_be_another),
           FRESH(foreign__many_jobs_are_named_in_bounds), cmocka_unit_test(partitions__text))

@@ -134,8 +134,14 @@ static void share__a_job_has_four_vnis_at_most(void **state)
     q.vni_count = 0;
     q.shared_count = 1;
     driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "vni_count");
+    d->config.vni_single_node = false; /* of its own it has one all the same */
+    driver_configure(d);
+    q.vni_count = -1;
+    driver_reserve(d, q);
     assert_int_equal(driver_answered(d), ANSWER_CREATED);
-    assert_int_equal(driver_job(d, "a")->vni_count, 1);
+    assert_int_equal(driver_job(d, "a")->vni_count, 2);
     q.interconnect = INTERCONNECT_NONE;
     q.vni_count = -1;
     q.job = "b";
@@ -291,9 +297,9 @@ static void share__of_an_old_ledger_takes_no_jobs(void **state)
     for (int i = 0; i < 2; i++)
         assert_int_equal(core_load(d->core, &records[i], NULL), 0);
     core_start(d->core, d->now);
-    struct reserve_request q = joins("a", "daos");
-    q.vni_count = 0;
-    driver_reserve(d, q);
+    d->config.vni_required = false;
+    driver_configure(d);
+    driver_reserve(d, joins("a", "daos"));
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
     unshare(d, false);
     assert_int_equal(driver_status(d).vnis_free, 0); /* its VNI is suspect, too */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/diagnosis.h"
 #include "tests/coreconfig.h"
+#include "core/reservation/reservation.h"
 #include "tests/unit/unit.h"
 
 #include <jansson.h>
@@ -111,8 +112,8 @@ static void expect(struct broker_facts *p, const char *level, const char *check,
 static void diagnosis__of_who_is_well(void **state)
 {
     static const char *const checks[] = {
-        "link",    "login",  "clock", "neighbours",  "vnis",        "sizing", "addresses",
-        "storage", "events", "loop",  "certificate", "descriptors", "nodes"};
+        "link",      "login",   "clock",  "neighbours", "vnis",        "partitions",  "sizing",
+        "addresses", "storage", "events", "loop",       "certificate", "descriptors", "nodes"};
     struct broker_facts p;
     broker_facts_init(&p);
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)
@@ -144,19 +145,6 @@ static void diagnosis__of_a_slow_fabric_manager(void **state)
     CASE(OK, "link", "up for", p.core.reserve_took_ms = 12000); /* the site has chosen */
 }
 
-/* P1: how old what is known of the fabric is; it is nothing to jobs. */
-static void diagnosis__of_the_inventory(void **state)
-{
-    const struct inventory_facts good = {
-        .reads = true, .checked_ms = NOW - 60000, .old_after_ms = 1800000, .error = ""};
-    CASE(OK, "inventory", "7 switches, as of 60 seconds ago", p.counters.inventory = good;
-         p.counters.fabric_parts.switches = 7);
-    CASE(WARNING, "inventory", "is 24 hours old: HTTP 403", p.counters.inventory = good;
-         p.counters.inventory.checked_ms = NOW - DAY; p.counters.inventory.error = "HTTP 403");
-    CASE(WARNING, "inventory", "could not be read: HTTP 404", p.counters.inventory = good;
-         p.counters.inventory.checked_ms = 0; p.counters.inventory.error = "HTTP 404");
-}
-
 /* B9: whether its Slurm asks, and with which login. */
 static void diagnosis__of_slurms_plugin(void **state)
 {
@@ -173,6 +161,19 @@ static void diagnosis__of_slurms_plugin(void **state)
          p.use.asked_ms = NOW - 20000; p.use.former_count = 3; p.use.former_ms = NOW - 60000);
     CASE(WARNING, "former-login", "was not shown since", p.plugins[1] = &p.use;
          p.use.asked_ms = NOW - 20000; p.use.former_accepted = true);
+}
+
+/* P1: how old what is known of the fabric is; it is nothing to jobs. */
+static void diagnosis__of_the_inventory(void **state)
+{
+    const struct inventory_facts good = {
+        .reads = true, .checked_ms = NOW - 60000, .old_after_ms = 1800000, .error = ""};
+    CASE(OK, "inventory", "7 switches, as of 60 seconds ago", p.counters.inventory = good;
+         p.counters.fabric_parts.switches = 7);
+    CASE(WARNING, "inventory", "is 24 hours old: HTTP 403", p.counters.inventory = good;
+         p.counters.inventory.checked_ms = NOW - DAY; p.counters.inventory.error = "HTTP 403");
+    CASE(WARNING, "inventory", "could not be read: HTTP 404", p.counters.inventory = good;
+         p.counters.inventory.checked_ms = 0; p.counters.inventory.error = "HTTP 404");
 }
 
 static void diagnosis__of_login_and_clock(void **state)
@@ -196,6 +197,20 @@ static void diagnosis__of_name_conflicts(void **state)
 
 static void diagnosis__of_pools(void **state)
 {
+    /* B2 */
+    CASE(WARNING, "partitions",
+         "7 of the 64512 VNIs of [vni] pool belong to other partitions of "
+         "the fabric, beta among them",
+         p.core.vnis_foreign = 7;
+         p.facts.foreign_partition = "beta");
+    struct reservation *user = calloc(1, sizeof *user + sizeof "f1");
+    user->cluster = "elcap";
+    memcpy(user->job, "f1", sizeof "f1");
+    CASE(WARNING, "partitions",
+         "job f1 of cluster elcap has a VNI that belongs to another partition",
+         p.facts.foreign_user = user;
+         p.core.vnis_foreign_used = 1);
+    free(user);
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);

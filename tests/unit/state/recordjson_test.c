@@ -135,7 +135,7 @@ static void record__comes_back(void **state)
         assert_comes_back(*state, &least);
         kinds++;
     }
-    assert_int_equal(kinds, 11);
+    assert_int_equal(kinds, 13);
 }
 
 static void record__is_as_the_pages_show_it(void **state)
