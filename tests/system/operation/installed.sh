@@ -43,6 +43,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/flux.md
 ./share/doc/mcastd/high-availability.md
 ./share/doc/mcastd/integrate.md
+./share/doc/mcastd/inventory.md
 ./share/doc/mcastd/launch.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
@@ -55,6 +56,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/relay.md
 ./share/doc/mcastd/security.md
+./share/doc/mcastd/shared-vnis.md
 ./share/doc/mcastd/state.md
 ./share/doc/mcastd/tokens.md
 ./share/man/man5/mcastd.conf.5
