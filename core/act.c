@@ -170,43 +170,6 @@ void core_act_on_lives(struct core *core, const char *cluster, const char *job)
     }
 }
 
-/* What is kept longer than the site wants, or of more jobs: at most a few in one step. */
-static void drop_traffic(struct core *core)
-{
-    assert(core->config.traffic_jobs > 0);
-    enum { AT_ONCE = 16 };
-    const struct traffic_record *excess;
-    for (int i = 0; i < AT_ONCE; i++) {
-        excess = traffic_excess(&core->traffic, core->config.traffic_jobs,
-                                core->now_ms - core->config.traffic_keep_ms);
-        if (!excess)
-            return;
-        core_save_record(
-            core, (struct record){.kind = RECORD_TRAFFIC_GONE, .u.traffic_gone = excess->seq});
-    }
-}
-
-/* What its nodes counted outlives it: one row for a job, however many nodes it has (P6). */
-static void keep_traffic(struct core *core, const struct reservation *r)
-{
-    assert(reservation_valid(r));
-    const struct traffic_record *sum = core_traffic_of(r);
-    if (!sum)
-        return;
-    if (core->config.traffic_keep_ms > 0 && core->config.traffic_jobs > 0) {
-        struct traffic_record record = *sum;
-        record.seq = core->traffic.last_seq + 1;
-        record.number = r->number;
-        record.ended_ms = core->now_ms;
-        record.uid = r->uid;
-        record.node_count = r->node_count;
-        record.cluster = r->cluster;
-        record.job = r->job;
-        core_save_record(core, (struct record){.kind = RECORD_TRAFFIC, .u.traffic = record});
-    }
-    drop_traffic(core);
-}
-
 /* The reservation ends; a newer life of the job may have waited for it. */
 static void end_reservation(struct core *core, struct reservation *r)
 {
@@ -214,7 +177,7 @@ static void end_reservation(struct core *core, struct reservation *r)
     assert(!r->op || !r->op->waiters);
     tombstones_put(&core->tombstones, r->cluster, r->job, TOMBSTONE_GONE,
                    core->now_ms + GONE_REMEMBERED_FACTOR * core->config.tombstone_ms);
-    keep_traffic(core, r);
+    core_keep_traffic(core, r);
     core_save_record(core, (struct record){.kind = RECORD_GONE, .u.gone = r->number});
     core_act_on_lives(core, r->cluster, r->job);
 }

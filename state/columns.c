@@ -100,7 +100,7 @@ static const struct column reservation[] = {
     NUMBER("tasks_per_node", reservation.tasks_per_node, 0, UINT32_MAX),
     NUMBER("cpus_per_task", reservation.cpus_per_task, 0, UINT32_MAX),
     NUMBER("pkey", reservation.pkey, 0, 0x7ffe),
-    NUMBER("shared_count", reservation.shared_count, 0, SHARED_VNIS_PER_JOB_MAX),
+    NUMBER("shared_count", reservation.shared_count, 0, VNI_PER_JOB_MAX),
     TEXT("cluster", reservation.cluster, true, cluster_name_valid, "not a cluster's name"),
     TEXT("job", reservation.job, true, job_id_valid, "not a job id"),
     TEXT("reason", reservation.reason, false, NULL, "wrong"),

@@ -157,12 +157,17 @@ struct traffic_record *traffic_take(struct traffic_log *log, uint64_t seq)
     if (log->count == 0)
         return NULL;
     struct traffic_row *rows = log->rows + log->first;
-    size_t at = 0;
-    while (at < log->count && rows[at].record->seq != seq)
-        at++;
-    if (at == log->count)
+    size_t at = 0, end = log->count;
+    while (at < end) { /* a search through all would read each record: some ms of the loop's time */
+        const size_t middle = at + (end - at) / 2;
+        if (rows[middle].record->seq < seq)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    struct traffic_record *taken = at < log->count ? rows[at].record : NULL;
+    if (!taken || taken->seq != seq)
         return NULL;
-    struct traffic_record *taken = rows[at].record;
     held_remove(&log->users, taken->uid, 1);
     memmove(rows + 1, rows, at * sizeof *rows); /* mostly it is the first one */
     log->first++;

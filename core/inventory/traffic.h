@@ -65,3 +65,8 @@ struct traffic_record *traffic_take(struct traffic_log *log, uint64_t seq);
 const struct traffic_record *traffic_find(const struct traffic_log *log, const char *cluster,
                                           const char *job, int64_t from_ms);
 void traffic_log_release(struct traffic_log *log);
+
+/* The reservation ends: what is known of it becomes a row. Of keeptraffic.c. */
+struct core;
+struct reservation;
+void core_keep_traffic(struct core *core, const struct reservation *reservation);

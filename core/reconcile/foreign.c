@@ -162,6 +162,7 @@ void core_partitions(struct core *core, const struct core_event *event)
     }
     keep_lacking(core, &named, &kept);
     merge_kept(core, &kept, &others);
+    partitions_bound(&others);
     char *text = partitions_text(&others);
     core_discard(core, text);
     partitions_release(&others);

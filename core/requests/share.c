@@ -209,6 +209,15 @@ static enum answer_kind judge_share(struct core *core, struct drawing *drawing, 
                                     one->record.name);
         return ANSWER_SHARED_REFUSED;
     }
+    if (idset_has(&core->vnis.foreign, one->record.vni)) {
+        drawing->detail =
+            core_text(core,
+                      "shared VNI %s takes no new jobs: its VNI %u belongs to partition %s of the "
+                      "fabric now; have its owner make another one",
+                      one->record.name, one->record.vni,
+                      partitions_of(&core->foreign.others, one->record.vni));
+        return ANSWER_SHARED_REFUSED;
+    }
     return ANSWER_CREATED;
 }
 

@@ -48,6 +48,30 @@ void partitions_union(const struct partitions *p, struct idset *out)
         idset_add_all(out, &p->all[i].vnis);
 }
 
+static uint32_t count_ranges(const struct idset *set)
+{
+    uint32_t count = 0;
+    uint64_t before = 0;
+    for (int i = 0; i < IDSET_WORDS; i++) {
+        count += (uint32_t)__builtin_popcountll(set->words[i] & ~(set->words[i] << 1 | before));
+        before = set->words[i] >> 63;
+    }
+    return count;
+}
+
+void partitions_bound(struct partitions *p)
+{
+    uint64_t ranges = 0;
+    struct idset all;
+    for (size_t i = 0; i < p->count; i++)
+        ranges += count_ranges(&p->all[i].vnis);
+    if (ranges <= PARTITION_RANGES_MAX)
+        return;
+    partitions_union(p, &all);
+    partitions_release(p);
+    partitions_add(p, NULL, &all);
+}
+
 const char *partitions_of(const struct partitions *p, uint16_t vni)
 {
     for (size_t i = 0; i < p->count; i++)

@@ -10,7 +10,7 @@
 /* Which VNIs the fabric manager has given to which partitions of the fabric (B2): those of others
  * than the site's. A noun; what of it is believed is decided in core/reconcile/foreign.c. */
 
-enum { PARTITION_NAME_MAX = 64, PARTITIONS_MAX = 256 };
+enum { PARTITION_NAME_MAX = 64, PARTITIONS_MAX = 256, PARTITION_RANGES_MAX = 1 << 13 };
 
 /* One, as the fabric manager tells it. */
 struct partition {
@@ -33,6 +33,9 @@ void partitions_release(struct partitions *p);
 /* Adds VNIs to the partition of this name, which is made if there is none; NULL, "": to "?". */
 void partitions_add(struct partitions *p, const char *name, const struct idset *vnis);
 void partitions_union(const struct partitions *p, struct idset *out);
+/* Makes one without a name of all, if they have more ranges than PARTITION_RANGES_MAX: their text
+ * has to fit into a record of the ledger (etcd takes 1.5 MB), and its VNIs count, not the names. */
+void partitions_bound(struct partitions *p);
 /* The first that has the VNI; NULL: none. */
 const char *partitions_of(const struct partitions *p, uint16_t vni);
 

@@ -14,7 +14,8 @@ enum {
     PAUSE_MS = 20, /* between two tries */
     /* As a value below etcd's --max-request-bytes, 1.5 MiB. */
     PART_BYTES = 1280 * 1024,
-    PART_BYTES_MIN = 160 * 1024, /* holds any record */
+    PART_BYTES_MIN = 160 * 1024, /* holds any record but that of partitions with VNIs in more than
+                                   PARTITION_RANGES_MAX ranges: 260 KB */
 };
 
 /* ---- until it is answered ---- */

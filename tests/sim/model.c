@@ -129,6 +129,10 @@ static void vnis_are_free(struct sim *sim, const struct entry *born, bool given)
         if (given && sim->rewind.suspect)
             is_quarantined(sim, born, vni);
     }
+    for (int i = own_vnis(born); given && i < born->vni_count; i++)
+        if (shares_foreign(sim, born->vnis[i]))
+            sim_fail(sim, "B2", "number %llu got shared VNI %u, which is another partition's",
+                     n(born->number), born->vnis[i]);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
         for (int i = 0; e != born && i < own_vnis(born); i++)

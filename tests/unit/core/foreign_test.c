@@ -46,6 +46,34 @@ FRESH(foreign__is_not_given_out)
     assert_false(core_partition(d->core, 1, &one));
 }
 
+/* However many partitions have however many ranges, one record of the ledger has them. */
+FRESH(foreign__fits_into_a_record)
+{
+    struct driver *d = *state;
+    char names[8][8];
+    struct idset odd;
+    struct partition all[8];
+    struct core_partition one;
+    size_t count;
+    pool(d, "2000-2009");
+    idset_init(&odd);
+    for (uint32_t vni = 1; vni <= UINT16_MAX; vni += 2)
+        idset_add(&odd, (uint16_t)vni);
+    for (int i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "beta%d", i);
+        all[i] = (struct partition){names[i], &odd};
+    }
+    DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = all, .count = 8);
+    const struct effect *effects = core_effects(d->core, &count);
+    assert_int_equal(effects[0].kind, EFFECT_SAVE);
+    assert_true(strlen(effects[0].u.record.u.partitions) < 192 * 1024);
+    assert_int_equal(driver_status(d).vnis_foreign, 5);
+    assert_true(core_partition(d->core, 0, &one));
+    assert_string_equal(one.name, "?");
+    DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = all, .count = 8);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
+}
+
 /* F5: a job keeps it, is named once, and the VNI does not come back to the free ones. */
 FRESH(foreign__takes_none_from_a_job)
 {

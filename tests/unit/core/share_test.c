@@ -330,6 +330,54 @@ UP(share__lingering_services_keep_it)
     assert_int_equal(driver_status(d).vnis_shared, 0);
 }
 
+/* B2: jobs that have it keep it, and no new one gets it, as long as it is another partition's. */
+UP(share__of_another_partition_takes_no_new_jobs)
+{
+    struct driver *d = *state;
+    share_daos(d);
+    struct idset vnis, none;
+    const uint16_t vni = vni_of(d);
+    join(d, "a");
+    idset_init(&vnis);
+    idset_init(&none);
+    idset_add(&vnis, vni);
+    struct partition beta = {"beta", &vnis};
+    DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = &beta, .count = 1);
+    driver_reserve(d, joins("b", "daos"));
+    assert_int_equal(driver_answered(d), ANSWER_SHARED_REFUSED);
+    assert_words(driver_answer(d)->detail, "belongs to partition beta");
+    driver_reserve(d, joins("a", "daos"));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    beta.vnis = &none;
+    DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = &beta, .count = 1);
+    d->now += d->config.stray_grace_ms;
+    DRIVER_STEP(d, CORE_PARTITIONS, partitions, .all = &beta, .count = 1);
+    join(d, "b");
+}
+
+/* B1: one that a node reports and the ledger does not know may name no VNIs but shared ones, more
+ * than a job may ask for: what is saved of it must be what a store takes. */
+UP(share__a_node_may_report_shared_ones_only)
+{
+    struct driver *d = *state;
+    static const char *const names[VNI_PER_JOB_MAX] = {"a", "b", "c", "d"};
+    uint16_t vnis[VNI_PER_JOB_MAX];
+    for (int i = 0; i < VNI_PER_JOB_MAX; i++) {
+        share(d, wish(names[i]));
+        assert_int_equal(driver_answered(d), ANSWER_CREATED);
+        vnis[i] = driver_answer(d)->shared->record.vni;
+    }
+    DRIVER_ASK(d, CORE_NODE_REPORT, report, .cluster = "elcap", .job = "a", .node = "n1",
+               .number = 70, .state = NODE_LINGERING, .vnis = vnis, .vni_count = VNI_PER_JOB_MAX);
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+    assert_int_equal(driver_answer(d)->reservation->shared_count, VNI_PER_JOB_MAX);
+    for (int i = 0; i < VNI_PER_JOB_MAX; i++)
+        DRIVER_ASK(d, CORE_UNSHARE, unshare, .name = names[i]);
+    assert_int_equal(driver_status(d).vnis_shared, VNI_PER_JOB_MAX); /* quarantined with it */
+    DRIVER_ASK(d, CORE_FENCE, fence, .node = "n1");
+    assert_int_equal(driver_status(d).vnis_shared, 0);
+}
+
 FRESH(share__ledgers_that_contradict_are_refused)
 {
     struct driver *d = *state;

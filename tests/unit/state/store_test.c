@@ -119,6 +119,15 @@ static void reservation__comes_back_in_every_field(void **state)
                               });
 }
 
+/* A node can report so many of a job that no ledger knows (B1): the ledger loads with them. */
+static void reservation__may_have_shared_vnis_only(void **state)
+{
+    struct record record = reservation(1, "f1");
+    record.u.reservation.vni_count = VNI_PER_JOB_MAX;
+    record.u.reservation.shared_count = VNI_PER_JOB_MAX;
+    assert_comes_back(*state, &record.u.reservation);
+}
+
 static void reservation__keeps_null_apart_from_empty(void **state)
 {
     struct record record = reservation(1, "f1");
@@ -706,6 +715,7 @@ static void store__keeps_cleanups(void **state)
 
 UNIT_MAIN(EACH(store__starts_empty), EACH(reservation__comes_back_in_every_field),
           EACH(reservation__keeps_null_apart_from_empty),
+          EACH(reservation__may_have_shared_vnis_only),
           EACH(reservation__keeps_the_longest_node_list), EACH(event__comes_back_in_every_field),
           EACH(load__gives_reservations_by_number_then_events_by_seq),
           EACH(shared_vnis__come_back_and_go), EACH(load__ends_with_what_each_said),
