@@ -778,7 +778,8 @@ MCAST_API int mcast_nodes(struct mcast *handle, const char *cluster, mcast_node_
                           void *data, struct mcast_error *error);
 
 /* The groups and switches that a job spans, and which of its NICs are down (GET …/topology; its
- * owner, its resource manager, admins), as JSON text, the caller's to free(). */
+ * owner, its resource manager, admins), as JSON text, the caller's to free(). cluster and job NULL:
+ * of the job whose token the handle has (GET /v1/reservation/topology). */
 MCAST_API int mcast_topology(struct mcast *handle, const char *cluster, const char *job,
                              char **json, struct mcast_error *error);
 
