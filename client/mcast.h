@@ -533,7 +533,8 @@ struct mcast_vni_request {
 
 /* Makes it; or changes lists and time of one that is there, to what the request says. Jobs that
  * have it keep it. *json: all that the broker tells of it (its VNI as "vni"), the caller's to
- * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis".
+ * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis",
+ * "changed-too-often".
  */
 MCAST_API int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *request,
                                char **json, struct mcast_error *error);
