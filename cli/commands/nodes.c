@@ -103,6 +103,9 @@ static int run_nodes(struct call *call)
     return rc < 0 ? rc : printed;
 }
 
-const struct command command_nodes = {
-    "nodes",  "nodes, their NICs and addresses", COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED, NULL,
-    run_nodes};
+const struct command command_nodes = {"nodes",
+                                      "show nodes, their NICs and addresses",
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_CONNECTED,
+                                      NULL,
+                                      run_nodes};

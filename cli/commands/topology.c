@@ -131,7 +131,7 @@ static int run_topology(struct call *call)
 }
 
 const struct command command_topology = {"topology",
-                                         "groups and switches, and the nodes at them",
+                                         "show groups, switches, and the nodes at them",
                                          COMMAND_NO_ARGUMENTS,
                                          COMMAND_CONNECTED,
                                          options,
