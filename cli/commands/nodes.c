@@ -98,6 +98,10 @@ static int run_nodes(struct call *call)
         rc = mcast_nodes(call->handle, call->cluster, print_node, &output, &call->error);
         if (rc == 0 && call->json)
             printf("%s]}\n", output.count == 0 ? opening : "");
+        else if (rc == 0 && output.count == 0)
+            fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], "
+                  "names them\n",
+                  stderr);
     }
     const int printed = output.table ? table_print(output.table) : command_finish();
     return rc < 0 ? rc : printed;

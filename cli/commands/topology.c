@@ -80,12 +80,16 @@ static int print_text(const struct gathering *all)
         table_cellf(table, "%u", place->node_count);
         table_cellf(table, "%u", place->nics);
         table_cellf(table, "%u", place->nics_down);
-        table_cell(table, place->nodes);
+        table_cell(table, place->nodes.text);
     }
     const int printed = table_print(table);
     if (places->unplaced_count > 0)
         plain_printf("without an address (%u): %s\n", places->unplaced_count,
-                     places->unplaced ? places->unplaced : "");
+                     places->unplaced.text ? places->unplaced.text : "");
+    if (places->count == 0 && places->unplaced_count == 0)
+        fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], names "
+              "them\n",
+              stderr);
     if (last)
         plain_printf("as of %s\n", last);
     return printed;
