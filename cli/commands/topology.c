@@ -86,12 +86,20 @@ static int print_text(const struct gathering *all)
     if (places->unplaced_count > 0)
         plain_printf("without an address (%u): %s\n", places->unplaced_count,
                      places->unplaced.text ? places->unplaced.text : "");
+    const char *source = command_text(all->fabric, "source");
+    const char *why = command_text(all->fabric, "error");
+    if (source && strcmp(source, "none") == 0)
+        fputs("mcastctl: the inventory is off, and addresses are known of reports only: see "
+              "[inventory] source and file\n",
+              stderr);
     if (places->count == 0 && places->unplaced_count == 0)
         fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], names "
               "them\n",
               stderr);
     if (last)
         plain_printf("as of %s\n", last);
+    if (why)
+        plain_printf("not read since: %s\n", why);
     return printed;
 }
 

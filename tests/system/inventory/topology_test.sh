@@ -87,3 +87,9 @@ for words in "SwitchName=g0s0 Level=0 LinkSpeed=1 Nodes=elcap[1-2]" \
     "SwitchName=fabric Level=2 LinkSpeed=1 Nodes=elcap[1-4] Switches=g0,g1"; do
     has "$dir/slurm/shown" "$words"
 done
+
+# ---- it is turned off ----
+sed -i 's/^source = fm$/source = off/; /^file = /d' "$dir/conf.d/inventory.conf"
+kill -HUP "$broker"
+says_off() { mcastctl topology 2>&1 | grep -q "the inventory is off"; }
+until_it "topology says that the inventory is off" says_off
