@@ -89,8 +89,8 @@ static int print_text(const struct gathering *all)
     const char *source = command_text(all->fabric, "source");
     const char *why = command_text(all->fabric, "error");
     if (source && strcmp(source, "none") == 0)
-        fputs("mcastctl: the inventory is off, and addresses are known of reports only: see "
-              "[inventory] source and file\n",
+        fputs("mcastctl: the broker reads no inventory ([fm] url, [inventory] source and file): "
+              "only what nodes report is known\n",
               stderr);
     if (places->count == 0 && places->unplaced_count == 0)
         fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], names "

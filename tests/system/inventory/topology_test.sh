@@ -91,5 +91,5 @@ done
 # ---- it is turned off ----
 sed -i 's/^source = fm$/source = off/; /^file = /d' "$dir/conf.d/inventory.conf"
 kill -HUP "$broker"
-says_off() { mcastctl topology 2>&1 | grep -q "the inventory is off"; }
-until_it "topology says that the inventory is off" says_off
+says_off() { mcastctl topology 2>&1 | grep -q "reads no inventory"; }
+until_it "topology says that there is no inventory" says_off
