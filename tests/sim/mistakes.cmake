@@ -84,7 +84,7 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
-    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 1500)
+    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 200)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
@@ -136,7 +136,7 @@ mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r && r->number != number)]]
     [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 100 core/requests/nodereport.c
-    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 1400)
+    [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]] 1000)
@@ -260,7 +260,7 @@ mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
         deny_waiters]] 600)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
-    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]])
+    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]] 100)
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c

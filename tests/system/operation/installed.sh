@@ -43,6 +43,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/flux.md
 ./share/doc/mcastd/high-availability.md
 ./share/doc/mcastd/integrate.md
+./share/doc/mcastd/inventory.md
 ./share/doc/mcastd/launch.md
 ./share/doc/mcastd/libmcast.md
 ./share/doc/mcastd/mcast-node.md
@@ -51,9 +52,11 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/mock-fm.md
 ./share/doc/mcastd/operations.md
 ./share/doc/mcastd/options.md
+./share/doc/mcastd/pmix.md
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/relay.md
 ./share/doc/mcastd/security.md
+./share/doc/mcastd/shared-vnis.md
 ./share/doc/mcastd/state.md
 ./share/doc/mcastd/tokens.md
 ./share/man/man5/mcastd.conf.5

@@ -202,7 +202,7 @@ static void file__that_is_wrong_is_refused(void **state)
         {"state.db", NULL,
          "UPDATE reservation SET vni0=(SELECT vni0 FROM reservation WHERE job='f1') "
          "WHERE job='f2'",
-         "(elcap-f2) has a VNI or partition key that another one has too): restore it"},
+         "(elcap-f2) has a VNI or partition key that another one has too"},
         {"state.db", NULL, "PRAGMA user_version=99",
          "was written by a newer mcastd (schema 99, this one knows "},
         {"state.key", remove_key, NULL, "is missing, and 10 tokens in "},

@@ -92,7 +92,7 @@ static void spank__offers_its_option(void **state)
         char *rest = strchr(command, ' ');
         *rest++ = '\0';
         cluster_expect(site->cluster, "%s --help", command);
-        says(site, "--mcast=vnis=N,hwcoll=on|off|required");
+        says(site, "--mcast=vnis=N,shared=A:B,hwcoll=on|off|required");
         assert_int_not_equal(cluster_run(site->cluster, "%s --mcast=vnis=5 %s", command, rest), 0);
         says(site, "--mcast: vnis=5: a job can have 0 to 4 VNIs");
         assert_int_not_equal(cluster_run(site->cluster, "%s --mcast=hwcol=on %s", command, rest),
