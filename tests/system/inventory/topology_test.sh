@@ -54,6 +54,10 @@ others="$! $others"
 curl -sS --fail-with-body "$url/mock/fabric" -d '{"set":{"/fabric/switches/g1s1":"OFFLINE"}}' >/dev/null
 until_it "the subscriber hears of it" grep -q "switch-down.*switch g1s1 is down" "$dir/followed"
 
+# ---- a wrong kind is answered with all that there are ----
+if mcastctl events --kind nix 2>"$dir/kinds"; then fail "a kind of events that there is not"; fi
+has "$dir/kinds" "port-changed, fabric-changed"
+
 # ---- Slurm ----
 [ -x /usr/sbin/slurmctld ] || { echo "slurmctld is not installed: not tried" >&2 && exit 0; }
 mcastctl topology --format slurm >"$dir/slurm/topology.conf"
