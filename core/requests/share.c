@@ -182,9 +182,9 @@ void core_unshare(struct core *core, const struct core_event *event)
         answer_shared(
             core, event->ticket, ANSWER_IN_USE, NULL, NULL,
             core_text(core,
-                      "%s is in use by %u job%s: remove it when they have ended, or have "
-                      "it removed then, so that it takes no new ones (mcastctl vni remove "
-                      "--when-unused; when=unused)",
+                      "%s is in use by %u job%s: remove it after their end, or let it take "
+                      "no new jobs and go with the last one (mcastctl vni remove "
+                      "--when-unused; in the API ?when=unused)",
                       one->record.name, one->active, one->active == 1 ? "" : "s"));
         return;
     }
