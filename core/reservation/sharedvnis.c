@@ -43,7 +43,7 @@ uint32_t shared_of(const struct shared_vnis *shared, uint32_t uid)
     return count;
 }
 
-static bool list_has(const char *list, const char *word)
+bool shared_list_has(const char *list, const char *word)
 {
     const size_t length = strlen(word);
     for (const char *at = list; *at != '\0';) {
@@ -63,12 +63,12 @@ bool shared_has_user(const struct shared_vni *one, uint32_t uid)
     if (uid == one->record.uid || strcmp(one->record.users, "*") == 0)
         return true;
     (void)snprintf(word, sizeof word, "%u", uid);
-    return list_has(one->record.users, word);
+    return shared_list_has(one->record.users, word);
 }
 
 bool shared_names_cluster(const struct shared_vni *one, const char *cluster)
 {
-    return list_has(one->record.clusters, cluster);
+    return shared_list_has(one->record.clusters, cluster);
 }
 
 bool shared_has_cluster(const struct shared_vni *one, const char *cluster)

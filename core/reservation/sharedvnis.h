@@ -38,6 +38,9 @@ struct shared_vni *shared_by_name(const struct shared_vnis *shared, const char *
 bool shared_allow(struct shared_vnis *shared, uint32_t uid, int64_t now_ms);
 uint32_t shared_of(const struct shared_vnis *shared, uint32_t uid); /* quarantined ones count */
 
+/* Whether a list of words with commas between them has this one. */
+bool shared_list_has(const char *list, const char *word);
+
 /* Whether the user is its owner or on its list. */
 bool shared_has_user(const struct shared_vni *one, uint32_t uid);
 /* Whether jobs of the cluster may have it; whether the list names it, and not just all. */

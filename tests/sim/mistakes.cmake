@@ -373,7 +373,7 @@ mcast_mistake(foreign-is-kept-for-ever 50 core/reconcile/foreign.c
     [[    idset_remove_all(kept, &again);
 ]] [[]])
 mcast_mistake(shared-vni-for-every-user 50 core/reservation/sharedvnis.c
-    [[    return list_has(one->record.users, word);]] [[    return word[0] != '\0';]])
+    [[    return shared_list_has(one->record.users, word);]] [[    return word[0] != '\0';]])
 mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
     [[return one->record.clusters[0] == '\0' || shared_names_cluster(one, cluster);]]
     [[return cluster;]])

@@ -10,23 +10,11 @@
 
 /* The body of PUT /v1/vnis/{name}. */
 
-static bool has_word(const char *list, const char *word)
-{
-    const size_t length = strlen(word);
-    for (const char *at = list; *at != '\0';) {
-        const size_t next = strcspn(at, ",");
-        if (next == length && memcmp(at, word, length) == 0)
-            return true;
-        at += next + (at[next] == ',');
-    }
-    return false;
-}
-
 /* A word that is there already is no other. False: there is no room. */
 static bool add_word(char list[static SHARED_LIST_MAX + 1], const char *word)
 {
     const size_t used = strlen(list);
-    if (has_word(list, word))
+    if (shared_list_has(list, word))
         return true;
     if (used + 1 + strlen(word) > SHARED_LIST_MAX)
         return false;
