@@ -45,31 +45,35 @@ enum {
 
 /* ---- help ---- */
 
-static int print_help(const struct call *call, const struct command *const commands[])
+static int print_help(const struct call *call, const struct command_group groups[])
 {
-    const char *common = text_find("common", ".txt");
     if (call->command) {
-        printf("%s\n%s", text_find(call->command->name, ".txt"), common);
+        printf("%s\n%s", text_find(call->command->name, ".txt"), text_find("common", ".txt"));
         return command_finish();
     }
-    puts("Usage: mcastctl [OPTIONS] COMMAND …\nVNIs and multicast addresses of jobs, from mcastd.\n"
-         "\nCommands:");
-    for (size_t i = 0; commands[i]; i++)
-        printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
-    printf("\n%s%s", common, text_find("overview", ".txt"));
+    puts("Usage: mcastctl [OPTIONS] COMMAND …\nVNIs and multicast addresses of jobs, from "
+         "mcastd.\n");
+    for (const struct command_group *group = groups; group->title; group++) {
+        printf("%s:\n", group->title);
+        for (size_t i = 0; group->commands[i]; i++)
+            printf("  %-11s %s\n", group->commands[i]->name, group->commands[i]->summary);
+    }
+    printf("\n%s", text_find("overview", ".txt"));
     return command_finish();
 }
 
 /* mcastctl(1), with the help of each command. */
-static int print_man_page(const struct command *const commands[])
+static int print_man_page(const struct command_group groups[])
 {
     roff_title(stdout, "MCASTCTL", 1);
     fputs(text_find("page-head", ".man"), stdout);
-    for (size_t i = 0; commands[i]; i++) {
-        fputs(".SS ", stdout);
-        roff_text(stdout, commands[i]->name);
-        putchar('\n');
-        roff_example(stdout, text_find(commands[i]->name, ".txt"));
+    for (const struct command_group *group = groups; group->title; group++) {
+        for (size_t i = 0; group->commands[i]; i++) {
+            fputs(".SS ", stdout);
+            roff_text(stdout, group->commands[i]->name);
+            putchar('\n');
+            roff_example(stdout, text_find(group->commands[i]->name, ".txt"));
+        }
     }
     puts(".SH OPTIONS\nBefore or after the name of the command.");
     roff_example(stdout, strchr(text_find("common", ".txt"), '\n') + 1);
@@ -115,7 +119,7 @@ static void list_options(const struct call *call, struct option list[GETOPT_MAX]
 
 /* In any order with the arguments; before the command's name up to the first argument, which optind
  * then names. -1, or the exit code with which to end. */
-static int read_options(struct call *call, const struct command *const commands[], int argc,
+static int read_options(struct call *call, const struct command_group groups[], int argc,
                         char **argv)
 {
     struct option list[GETOPT_MAX];
@@ -129,9 +133,9 @@ static int read_options(struct call *call, const struct command *const commands[
             (void)command_misused(call, NULL); /* getopt has said what is wrong */
             return MCAST_EXIT_USAGE;
         case 'h':
-            return print_help(call, commands);
+            return print_help(call, groups);
         case OPTION_MAN_PAGE:
-            return print_man_page(commands);
+            return print_man_page(groups);
         case OPTION_VERSION:
             printf("mcastctl %s\n", mcast_version());
             return command_finish();
@@ -186,17 +190,31 @@ static int run_command(struct call *call)
     return (int)mcast_exit_status(&call->error);
 }
 
-int command_main(const struct command *const commands[], int argc, char **argv)
+/* NULL: there is none of this name. */
+static const struct command *find_command(const struct command_group groups[], const char *name)
+{
+    for (const struct command_group *group = groups; group->title; group++) {
+        for (size_t i = 0; group->commands[i]; i++) {
+            if (strcmp(group->commands[i]->name, name) == 0)
+                return group->commands[i];
+        }
+    }
+    return NULL;
+}
+
+int command_main(const struct command_group groups[], int argc, char **argv)
 {
     struct call call = {.cluster = getenv("MCAST_CLUSTER")};
-    int rc = read_options(&call, commands, argc, argv);
+    int rc = read_options(&call, groups, argc, argv);
     if (rc >= 0)
         return rc;
     const char *name = optind < argc ? argv[optind] : NULL;
-    for (size_t i = 0; name && commands[i] && !call.command; i++) {
-        if (strcmp(commands[i]->name, name) == 0)
-            call.command = commands[i];
-    }
+    const bool help = name && strcmp(name, "help") == 0; /* mcastctl help [COMMAND] */
+    if (help)
+        name = argv[++optind];
+    call.command = name ? find_command(groups, name) : NULL;
+    if (help && (call.command || !name))
+        return print_help(&call, groups);
     if (!call.command) {
         (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
         return MCAST_EXIT_USAGE;
@@ -204,7 +222,7 @@ int command_main(const struct command *const commands[], int argc, char **argv)
     argc -= optind;
     argv[optind] = argv[0]; /* what getopt calls the program in its messages */
     argv += optind;
-    rc = read_options(&call, commands, argc, argv);
+    rc = read_options(&call, groups, argc, argv);
     if (rc >= 0)
         return rc;
     call.arguments = argv + optind;

@@ -38,6 +38,14 @@ struct command {
     int (*run)(struct call *call);
 };
 
+enum { COMMAND_GROUP_MAX = 8 };
+
+/* What `mcastctl --help` lists together. */
+struct command_group {
+    const char *title;                                     /* NULL ends the groups */
+    const struct command *commands[COMMAND_GROUP_MAX + 1]; /* ended by NULL */
+};
+
 extern const struct command command_reserve, command_launch, command_nodes_clean, command_release,
     command_show, command_list, command_env, command_sync, command_fence, command_events,
     command_status, command_doctor, command_token, command_cleanup, command_check,
@@ -64,8 +72,8 @@ struct call {
     struct mcast_error error;
 };
 
-/* Runs the command that the command line names. An exit code. */
-int command_main(const struct command *const commands[], int argc, char **argv);
+/* Runs the command that the command line names, or prints help. An exit code. */
+int command_main(const struct command_group groups[], int argc, char **argv);
 
 /* Says on standard error what is wrong with the command line and how to learn more; MCAST_USAGE. */
 __attribute__((format(printf, 2, 3))) int command_misused(struct call *call, const char *format,

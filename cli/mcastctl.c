@@ -7,16 +7,19 @@
 
 int main(int argc, char **argv)
 {
-    /* clang-format off */
-    static const struct command *const commands[] = {
-        &command_reserve, &command_launch, &command_nodes_clean, &command_release,
-        &command_show, &command_list, &command_env, &command_sync,
-        &command_fence, &command_events, &command_status, &command_doctor,
-        &command_token, &command_cleanup, &command_check, &command_accept_loss,
-        &command_claim, &command_step_down, &command_options, &command_self,
-        &command_traffic, &command_vni, &command_nodes, &command_topology, NULL,
+    static const struct command_group groups[] = {
+        {"A job's start and end, for resource managers",
+         {&command_reserve, &command_env, &command_launch, &command_release, &command_nodes_clean,
+          &command_sync}},
+        {"Within a job", {&command_self, &command_options, &command_cleanup, &command_token}},
+        {"Jobs, the fabric and the broker",
+         {&command_list, &command_show, &command_traffic, &command_events, &command_nodes,
+          &command_topology, &command_status}},
+        {"Faults", {&command_doctor, &command_check}},
+        {"For administrators",
+         {&command_vni, &command_fence, &command_accept_loss, &command_claim, &command_step_down}},
+        {NULL, {NULL}},
     };
-    /* clang-format on */
     setlocale(LC_CTYPE, ""); /* so that tables count characters, not bytes */
-    return command_main(commands, argc, argv);
+    return command_main(groups, argc, argv);
 }

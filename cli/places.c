@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,50 @@ void places_release(struct places *places)
 {
     for (size_t i = 0; i < places->count; i++) {
         free(places->all[i].name);
-        free(places->all[i].nodes);
+        free(places->all[i].nodes.text);
     }
     free(places->all);
-    free(places->unplaced);
+    free(places->unplaced.text);
     *places = (struct places){0};
 }
 
-/* One more name, with a comma. */
-static char *add_name(char *list, size_t *length, size_t *capacity, const char *name)
+/* Whether the name is that of the last one's successor; the numbers of both are the name's end. */
+static bool continues(const struct places_nodes *nodes, const char *name, size_t prefix)
 {
-    const size_t more = strlen(name) + 1;
-    while (*length + more + 1 > *capacity) {
-        *capacity = *capacity == 0 ? 64 : 2 * *capacity;
-        list = memory_resized(list, *capacity, 1);
+    char number[24];
+    snprintf(number, sizeof number, "%0*lu", nodes->width, nodes->last + 1);
+    return nodes->width > 0 && nodes->prefix == prefix &&
+           strncmp(nodes->text + nodes->start, name, prefix) == 0 &&
+           strcmp(name + prefix, number) == 0;
+}
+
+static void add_name(struct places_nodes *nodes, const char *name)
+{
+    enum { DIGITS_MAX = 9, RANGE_SIZE = 2 * DIGITS_MAX + 8 };
+    const size_t length = strlen(name);
+    size_t prefix = length;
+    while (prefix > 0 && length - prefix < DIGITS_MAX && isdigit((unsigned char)name[prefix - 1]))
+        prefix--;
+    while (nodes->length + length + RANGE_SIZE > nodes->capacity) {
+        nodes->capacity = nodes->capacity == 0 ? 64 : 2 * nodes->capacity;
+        nodes->text = memory_resized(nodes->text, nodes->capacity, 1);
     }
-    *length += (size_t)sprintf(list + *length, "%s%s", *length > 0 ? "," : "", name);
-    return list;
+    if (continues(nodes, name, prefix)) {
+        char *number = nodes->text + nodes->start + prefix;
+        nodes->last++;
+        number +=
+            sprintf(number, "[%0*lu-%0*lu]", nodes->width, nodes->first, nodes->width, nodes->last);
+        nodes->length = (size_t)(number - nodes->text);
+        return;
+    }
+    if (nodes->length > 0)
+        nodes->text[nodes->length++] = ',';
+    nodes->start = nodes->length;
+    nodes->prefix = prefix;
+    nodes->width = (int)(length - prefix);
+    nodes->first = nodes->last = strtoul(name + prefix, NULL, 10);
+    memcpy(nodes->text + nodes->start, name, length + 1);
+    nodes->length += length;
 }
 
 static struct place *find(struct places *places, const char *name)
@@ -77,13 +105,12 @@ void places_add_node(struct places *places, const char *name, const json_t *node
             continue;
         placed = true;
         place->node_count++;
-        place->nodes = add_name(place->nodes, &place->length, &place->capacity, name);
+        add_name(&place->nodes, name);
     }
     if (placed)
         return;
     places->unplaced_count++;
-    places->unplaced =
-        add_name(places->unplaced, &places->unplaced_length, &places->unplaced_capacity, name);
+    add_name(&places->unplaced, name);
 }
 
 void places_mark_down(struct places *places, const char *name)
@@ -103,16 +130,16 @@ void places_read(struct places *places, const json_t *topology)
         const char *nodes = json_string_value(json_object_get(one, "nodes"));
         const char *state = json_string_value(json_object_get(one, "state"));
         struct place *place = place_of(places, json_string_value(json_object_get(one, "switch")));
-        if (!place || place->nodes)
+        if (!place || place->nodes.text)
             continue;
-        place->nodes = memory_text(nodes && *nodes ? nodes : NULL);
+        place->nodes.text = memory_text(nodes && *nodes ? nodes : NULL);
         place->node_count = number_of(one, "node_count");
         place->nics = number_of(one, "nics");
         place->nics_down = number_of(one, "nics_down");
         place->down = state && strcmp(state, "down") == 0;
     }
     places->unplaced_count = number_of(topology, "node_count") - number_of(topology, "placed");
-    places->unplaced = memory_text(unplaced && *unplaced ? unplaced : NULL);
+    places->unplaced.text = memory_text(unplaced && *unplaced ? unplaced : NULL);
 }
 
 static int compare(const void *a, const void *b)
@@ -133,7 +160,7 @@ void places_sort(struct places *places)
 /* Slurm wants each node once, and a switch has nodes or switches: one without nodes is left out. */
 static bool is_leaf(const struct place *place)
 {
-    return place->nodes;
+    return place->nodes.text;
 }
 
 /* Calls each for every group that has nodes, with the range of its switches; how many there are. */
@@ -158,7 +185,7 @@ static void print_conf_group(const struct place *first, const struct place *end,
     const char *between = "";
     for (const struct place *place = first; place < end; place++)
         if (is_leaf(place))
-            printf("SwitchName=%s Nodes=%s\n", place->name, place->nodes);
+            printf("SwitchName=%s Nodes=%s\n", place->name, place->nodes.text);
     printf("SwitchName=g%u Switches=", first->group);
     for (const struct place *place = first; place < end; place++) {
         if (!is_leaf(place))
@@ -179,8 +206,8 @@ void places_print_slurm(const struct places *places)
 {
     printf("# Groups and switches of the fabric, for TopologyPlugin=topology/tree; written by "
            "mcastctl topology\n");
-    if (places->unplaced)
-        printf("# Without an address: %s\n", places->unplaced);
+    if (places->unplaced.text)
+        printf("# Without an address: %s\n", places->unplaced.text);
     if (groups(places, print_conf_group) < 2)
         return;
     printf("SwitchName=fabric Switches=");
@@ -202,14 +229,14 @@ static void print_yaml_group(const struct place *first, const struct place *end,
     putchar('\n');
     for (const struct place *place = first; place < end; place++)
         if (is_leaf(place))
-            printf("      - switch: %s\n        nodes: %s\n", place->name, place->nodes);
+            printf("      - switch: %s\n        nodes: %s\n", place->name, place->nodes.text);
 }
 
 void places_print_slurm_yaml(const struct places *places)
 {
     printf("# Groups and switches of the fabric; written by mcastctl topology\n");
-    if (places->unplaced)
-        printf("# Without an address: %s\n", places->unplaced);
+    if (places->unplaced.text)
+        printf("# Without an address: %s\n", places->unplaced.text);
     printf("- topology: fabric\n  cluster_default: true\n  tree:\n    switches:\n");
     if (groups(places, NULL) > 1) {
         printf("      - switch: fabric\n        children: ");

@@ -8,10 +8,18 @@
 /* Switches and the nodes at them, of a job or of the whole machine, and the forms in which other
  * programs read that. */
 
+/* A node list, to which names are added: "elcap[1-3],tuo7". */
+struct places_nodes {
+    char *text; /* NULL: none */
+    size_t length, capacity;
+    size_t start, prefix; /* where its last name or range is, how much stands before the number */
+    unsigned long first, last; /* of that */
+    int width;                 /* digits of the first; 0: it is no number */
+};
+
 struct place {
-    char *name;              /* "g3s12" */
-    char *nodes;             /* whose first NIC is there, with commas; "" */
-    size_t length, capacity; /* of nodes, while they are added */
+    char *name;                /* "g3s12" */
+    struct places_nodes nodes; /* whose first NIC is there */
     unsigned group, number;
     unsigned node_count, nics, nics_down;
     bool down; /* the switch is */
@@ -21,8 +29,7 @@ struct place {
 struct places {
     struct place *all;
     size_t count, capacity;
-    char *unplaced; /* nodes without an address, with commas; NULL: none */
-    size_t unplaced_length, unplaced_capacity;
+    struct places_nodes unplaced; /* nodes without an address */
     unsigned unplaced_count;
 };
 void places_release(struct places *places);

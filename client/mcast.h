@@ -533,7 +533,8 @@ struct mcast_vni_request {
 
 /* Makes it; or changes lists and time of one that is there, to what the request says. Jobs that
  * have it keep it. *json: all that the broker tells of it (its VNI as "vni"), the caller's to
- * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis".
+ * free(). MCAST_REFUSED: "forbidden", "conflict" (the name is another's), "too-many-shared-vnis",
+ * "changed-too-often".
  */
 MCAST_API int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *request,
                                char **json, struct mcast_error *error);
@@ -778,7 +779,8 @@ MCAST_API int mcast_nodes(struct mcast *handle, const char *cluster, mcast_node_
                           void *data, struct mcast_error *error);
 
 /* The groups and switches that a job spans, and which of its NICs are down (GET …/topology; its
- * owner, its resource manager, admins), as JSON text, the caller's to free(). */
+ * owner, its resource manager, admins), as JSON text, the caller's to free(). cluster and job NULL:
+ * of the job whose token the handle has (GET /v1/reservation/topology). */
 MCAST_API int mcast_topology(struct mcast *handle, const char *cluster, const char *job,
                              char **json, struct mcast_error *error);
 

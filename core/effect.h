@@ -43,7 +43,7 @@ enum effect_kind {
     X(PENDING, 504, "pending")   /* not done in the time that was given for the answer */          \
     X(GIVEN_UP, 504, "given-up") /* it will not be done */                                         \
     X(TOO_MANY_NODES, 429, "too-many-nodes")                                                       \
-    X(TOO_OFTEN, 429, "changed-too-often") /* a node's NICs */                                     \
+    X(TOO_OFTEN, 429, "changed-too-often") /* a node's NICs, a user's shared VNIs */               \
     X(OUTSIDE, 403, "outside-scope")                                                               \
     X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \

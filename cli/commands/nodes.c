@@ -98,11 +98,18 @@ static int run_nodes(struct call *call)
         rc = mcast_nodes(call->handle, call->cluster, print_node, &output, &call->error);
         if (rc == 0 && call->json)
             printf("%s]}\n", output.count == 0 ? opening : "");
+        else if (rc == 0 && output.count == 0)
+            fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], "
+                  "names them\n",
+                  stderr);
     }
     const int printed = output.table ? table_print(output.table) : command_finish();
     return rc < 0 ? rc : printed;
 }
 
-const struct command command_nodes = {
-    "nodes",  "nodes, their NICs and addresses", COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED, NULL,
-    run_nodes};
+const struct command command_nodes = {"nodes",
+                                      "show nodes, their NICs and addresses",
+                                      COMMAND_OWN_ARGUMENTS,
+                                      COMMAND_CONNECTED,
+                                      NULL,
+                                      run_nodes};

@@ -21,6 +21,7 @@ struct self {
     struct call *call;
     struct mcast_reservation *job;
     json_t *trees;  /* NULL: not told */
+    json_t *spans;  /* the part of the fabric that it spans; NULL: not told, or not known */
     json_t *events; /* of the last hour: objects */
     char since[32];
     bool with_token;
@@ -57,6 +58,23 @@ static int take_event(const struct mcast_event *event, void *data)
     return 0;
 }
 
+/* NULL: none of its nodes has a place in the fabric, as far as the broker knows. */
+static json_t *read_spans(struct self *self)
+{
+    const struct mcast_reservation *job = self->with_token ? NULL : self->job;
+    struct mcast_error error = {0};
+    char *text = NULL;
+    json_t *spans = NULL;
+    if (mcast_topology(self->call->handle, job ? job->cluster : NULL, job ? job->job : NULL, &text,
+                       &error) == 0)
+        spans = json_loads(text, 0, NULL);
+    free(text);
+    if (json_integer_value(json_object_get(spans, "placed")) > 0)
+        return spans;
+    json_decref(spans);
+    return NULL;
+}
+
 /* What a broker of before does not know is only left out. */
 static void gather_rest(struct self *self)
 {
@@ -67,6 +85,7 @@ static void gather_rest(struct self *self)
     struct tm utc;
     char *trees = NULL;
     (void)strftime(self->since, sizeof self->since, "%Y-%m-%dT%H:%M:%S", gmtime_r(&since, &utc));
+    self->spans = read_spans(self);
     if (!self->with_token) {
         filter.cluster = self->job->cluster;
         filter.job = self->job->job;
@@ -88,9 +107,20 @@ static void print_trees(const json_t *trees)
     json_array_foreach(json_object_get(trees, "steps"), i, step)
     {
         const char *name = command_text(step, "step");
-        plain_printf("%s  step %s: %lld\n", i == 0 ? "\nMulticast trees:\n" : "", name ? name : "-",
+        if (i == 0)
+            puts("\nMulticast trees:");
+        plain_printf("  step %s: %lld\n", name ? name : "-",
                      (long long)json_integer_value(json_object_get(step, "trees")));
     }
+}
+
+static void print_spans(const json_t *spans)
+{
+    const long long groups = json_integer_value(json_object_get(spans, "groups"));
+    const size_t switches = json_array_size(json_object_get(spans, "switches"));
+    if (spans)
+        printf("\nIn the fabric: %lld group%s, %zu switch%s\n", groups, groups == 1 ? "" : "s",
+               switches, switches == 1 ? "" : "es");
 }
 
 static void print_events(const json_t *events)
@@ -115,6 +145,8 @@ static int print_json(const struct self *self)
     json_object_set(all, "events", self->events);
     if (self->trees)
         json_object_set(all, "trees", self->trees);
+    if (self->spans)
+        json_object_set(all, "topology", self->spans);
     free(job);
     return command_print_object(all);
 }
@@ -126,6 +158,7 @@ static int print_self(const struct self *self)
     int rc = view_reservation(self->job, self->call, 0);
     if (rc != 0)
         return rc;
+    print_spans(self->spans);
     print_trees(self->trees);
     print_events(self->events);
     puts("\nWhile it runs, none of this can be changed; mcastctl options shows what the next job "
@@ -151,6 +184,7 @@ static int run_self(struct call *call)
     }
     mcast_reservation_free(self.job);
     json_decref(self.trees);
+    json_decref(self.spans);
     json_decref(self.events);
     return rc;
 }

@@ -80,14 +80,26 @@ static int print_text(const struct gathering *all)
         table_cellf(table, "%u", place->node_count);
         table_cellf(table, "%u", place->nics);
         table_cellf(table, "%u", place->nics_down);
-        table_cell(table, place->nodes);
+        table_cell(table, place->nodes.text);
     }
     const int printed = table_print(table);
     if (places->unplaced_count > 0)
         plain_printf("without an address (%u): %s\n", places->unplaced_count,
-                     places->unplaced ? places->unplaced : "");
+                     places->unplaced.text ? places->unplaced.text : "");
+    const char *source = command_text(all->fabric, "source");
+    const char *why = command_text(all->fabric, "error");
+    if (source && strcmp(source, "none") == 0)
+        fputs("mcastctl: the broker reads no inventory ([fm] url, [inventory] source and file): "
+              "only what nodes report is known\n",
+              stderr);
+    if (places->count == 0 && places->unplaced_count == 0)
+        fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], names "
+              "them\n",
+              stderr);
     if (last)
         plain_printf("as of %s\n", last);
+    if (why)
+        plain_printf("not read since: %s\n", why);
     return printed;
 }
 
@@ -131,7 +143,7 @@ static int run_topology(struct call *call)
 }
 
 const struct command command_topology = {"topology",
-                                         "groups and switches, and the nodes at them",
+                                         "show groups, switches, and the nodes at them",
                                          COMMAND_NO_ARGUMENTS,
                                          COMMAND_CONNECTED,
                                          options,

@@ -70,13 +70,14 @@ static int print_traffic(const struct call *call, json_t *traffic)
 static int run_traffic(struct call *call)
 {
     char *json = NULL;
-    if (call->given[LIVE])
-        return command_misused(
-            call,
-            "--live: the broker does not reach nodes, the resource manager does: srun --jobid %s "
-            "--overlap --ntasks-per-node 1 mcast-node traffic; or, as the owner of the Flux "
-            "instance: flux exec -r $(flux jobs -no {ranks} %s) mcast-node traffic",
-            call->job, call->job);
+    if (call->given[LIVE]) {
+        printf("The broker does not reach nodes, the resource manager does. Under Slurm:\n"
+               "  srun --jobid %s --overlap --ntasks-per-node 1 mcast-node traffic\n"
+               "Under Flux, as the owner of the instance:\n"
+               "  flux exec -r $(flux jobs -no {ranks} %s) mcast-node traffic\n",
+               call->job, call->job);
+        return command_finish();
+    }
     int rc = mcast_job_traffic(call->handle, call->cluster, call->job, &json, &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_traffic);
 }

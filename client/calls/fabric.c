@@ -34,6 +34,9 @@ int mcast_topology(struct mcast *handle, const char *cluster, const char *job, c
                    struct mcast_error *error)
 {
     char path[PATH_MAX_LENGTH];
+    if (!cluster && !job)
+        return get_json(handle, (struct call){.with_token = true}, "/v1/reservation/topology", json,
+                        error);
     const struct call call = {.rc = names_check(cluster, job, error)};
     snprintf(path, sizeof path, NAMES_JOB_PATH "/topology", call.rc == 0 ? cluster : "",
              call.rc == 0 ? job : "");

@@ -23,6 +23,19 @@ static void answer_shared(struct core *core, uint64_t ticket, enum answer_kind k
 
 /* ---- making and changing ---- */
 
+/* False: it is answered. */
+static bool check_pace(struct core *core, uint64_t ticket, const struct share_request *q)
+{
+    if (q->admin || shared_allow(&core->shared, q->uid, core->now_ms))
+        return true;
+    answer_shared(core, ticket, ANSWER_TOO_OFTEN, NULL, NULL,
+                  core_text(core,
+                            "uid %u has made and changed shared VNIs too often (%d at once, then "
+                            "one in %d s): try again then",
+                            q->uid, SHARED_CHANGES_AT_ONCE, SHARED_CHANGE_EVERY_MS / 1000));
+    return false;
+}
+
 static void change_shared(struct core *core, uint64_t ticket, const struct share_request *q,
                           struct shared_vni *one)
 {
@@ -45,6 +58,8 @@ static void change_shared(struct core *core, uint64_t ticket, const struct share
     rec.users = q->users;
     rec.clusters = q->clusters;
     rec.expires_ms = q->expires_ms;
+    if (!same && !check_pace(core, ticket, q))
+        return;
     if (!same) {
         one = save_shared(core, &rec);
         core_publish_shared(core, EVENT_VNI_SHARED, one, "has other lists, or another time");
@@ -87,6 +102,8 @@ void core_share(struct core *core, const struct core_event *event)
         change_shared(core, event->ticket, q, one);
     } else if (bound) {
         answer_shared(core, event->ticket, ANSWER_TOO_MANY_SHARED, NULL, "name", bound);
+    } else if (!check_pace(core, event->ticket, q)) {
+        return;
     } else if (!vnipool_pick(&core->vnis, 1, slingshot_may_be_old(core), &rec.vni)) {
         answer_shared(core, event->ticket, ANSWER_NO_VNIS, NULL, NULL,
                       "no VNI is free: try again when jobs have ended, see mcastctl status");
@@ -165,9 +182,9 @@ void core_unshare(struct core *core, const struct core_event *event)
         answer_shared(
             core, event->ticket, ANSWER_IN_USE, NULL, NULL,
             core_text(core,
-                      "%s is in use by %u job%s: remove it when they have ended, or have "
-                      "it removed then, so that it takes no new ones (mcastctl vni remove "
-                      "--when-unused; when=unused)",
+                      "%s is in use by %u job%s: remove it after their end, or let it take "
+                      "no new jobs and go with the last one (mcastctl vni remove "
+                      "--when-unused; in the API ?when=unused)",
                       one->record.name, one->active, one->active == 1 ? "" : "s"));
         return;
     }

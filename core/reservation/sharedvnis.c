@@ -22,6 +22,19 @@ struct shared_vni *shared_by_name(const struct shared_vnis *shared, const char *
     return one;
 }
 
+bool shared_allow(struct shared_vnis *shared, uint32_t uid, int64_t now_ms)
+{
+    const int64_t oldest = now_ms - (int64_t)SHARED_CHANGES_AT_ONCE * SHARED_CHANGE_EVERY_MS;
+    int64_t *allowed_ms = &shared->allowed_ms[uid % SHARED_PACES];
+    assert(now_ms > 0);
+    if (*allowed_ms < oldest)
+        *allowed_ms = oldest;
+    if (*allowed_ms + SHARED_CHANGE_EVERY_MS > now_ms)
+        return false;
+    *allowed_ms += SHARED_CHANGE_EVERY_MS;
+    return true;
+}
+
 uint32_t shared_of(const struct shared_vnis *shared, uint32_t uid)
 {
     uint32_t count = 0;

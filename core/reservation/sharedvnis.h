@@ -20,15 +20,22 @@ struct shared_vni {
     uint32_t quarantined;            /* and of released ones whose nodes are not clean */
 };
 
+enum { SHARED_PACES = 64, SHARED_CHANGES_AT_ONCE = 32, SHARED_CHANGE_EVERY_MS = 10000 };
+
 struct shared_vnis {
     struct shared_vni *first; /* in the order in which they were made */
     uint32_t count;
-    bool changed; /* since shared_settle */
+    bool changed;                     /* since shared_settle */
+    int64_t allowed_ms[SHARED_PACES]; /* of users, by uid: shared_allow */
 };
 
 struct shared_vni *shared_by_vni(const struct shared_vnis *shared, uint16_t vni); /* or NULL */
 /* Not one that was removed. */
 struct shared_vni *shared_by_name(const struct shared_vnis *shared, const char *name);
+/* Whether a user may make or change one now, which is counted: each is an event for all who follow,
+ * and takes the place of an older one. Few users may, so few have their uid's remainder in common.
+ */
+bool shared_allow(struct shared_vnis *shared, uint32_t uid, int64_t now_ms);
 uint32_t shared_of(const struct shared_vnis *shared, uint32_t uid); /* quarantined ones count */
 
 /* Whether the user is its owner or on its list. */

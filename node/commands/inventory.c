@@ -44,6 +44,8 @@ static int run_inventory(struct node *node, const struct command_options *option
         json_decref(root);
     } else {
         print_table(nics);
+        if (json_array_size(nics) == 0)
+            say("this node has no Slingshot NIC, or no libcxi.so.1 (node.conf: libcxi)");
     }
     if (options->report && node_remember(node, true, &err) < 0)
         rc = command_failed(&err);

@@ -183,7 +183,7 @@ mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (false) {
         if (e->gone_ms != 0 && !e->other_token)]])
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 7100)
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 8700)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);]]

@@ -228,7 +228,8 @@ void shares_given(struct sim *sim, const struct request *request, enum answer_ki
     bool good;
     if (request->kind == REQUEST_SHARE)
         good = kind == ANSWER_CREATED || kind == ANSWER_SAME || kind == ANSWER_CHANGED ||
-               kind == ANSWER_CONFLICT || kind == ANSWER_TOO_MANY_SHARED || kind == ANSWER_NO_VNIS;
+               kind == ANSWER_CONFLICT || kind == ANSWER_TOO_MANY_SHARED ||
+               kind == ANSWER_TOO_OFTEN || kind == ANSWER_NO_VNIS;
     else
         good = kind == ANSWER_REMOVED || kind == ANSWER_NOT_FOUND ||
                (kind == ANSWER_CLOSING && request->share.when_unused) ||

@@ -11,11 +11,12 @@ static_assert((int)EVENT_KIND_COUNT <= 64, "struct event_filter has one bit a ki
 
 static int refuse_kind(const char *word, size_t length, struct problem *problem)
 {
-    char known[256] = "";
+    char known[384] = "";
     size_t used = 0;
     for (int kind = EVENT_NONE + 1; kind < EVENT_KIND_COUNT && used < sizeof known; kind++)
         used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", used ? ", " : "",
                                  event_kind_word(kind));
+    assert(used < sizeof known);
     return problem_set(problem, 422, "invalid", "kind",
                        "there is no kind of event '%.*s'; there is: %s",
                        (int)(length < 40 ? length : 40), word, known);

@@ -320,7 +320,7 @@ static int check_sight(struct call *call)
         return 0;
     return gate_forbid(call, "only an admin or the resource manager of a cluster may, see 'admins' "
                              "and 'users' in the configuration; or the owner of a job, who names "
-                             "it: job=ID");
+                             "it: job=ID (mcastctl events --job ID)");
 }
 
 int events_handle(struct call *call)

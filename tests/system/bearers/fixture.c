@@ -60,7 +60,8 @@ struct fixture *fixture_open(const struct fixture_options *options)
                                             .mock_args = fixture->mock_args,
                                             .broker = fixture->broker,
                                             .fm = "link_retry = 50ms",
-                                            .hwcoll = fixture->hwcoll};
+                                            .hwcoll = fixture->hwcoll,
+                                            .inventory = options->inventory};
     fixture->testbed = testbed_create(&testbed);
     assert_non_null(fixture->testbed);
     assert_int_equal(testbed_start_fm(fixture->testbed), 0);

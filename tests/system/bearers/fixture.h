@@ -17,6 +17,7 @@ struct fixture;
 struct fixture_options {
     const char *session_tokens;   /* kind of mock-fm; NULL: its own */
     const char *broker, *hwcoll;  /* further lines of these sections, or NULL */
+    const char *inventory;        /* lines of this one; NULL: it is off */
     const char *const *mock_args; /* further options of mock-fm, or NULL */
 };
 

@@ -16,14 +16,30 @@
 
 static struct fixture *fixture;
 static struct fixture_job job, other;
+static char nodes_file[] = "/tmp/mcast-self-XXXXXX";
+
+/* Where the NICs of some nodes are in the fabric. */
+static void write_nodes(void)
+{
+    static const char nodes[] = "elcap1 nic0=0x002,nic1=0x042\nelcap2 nic0=0x802\n"
+                                "elcap3 nic0=0x1002\n";
+    const int fd = mkstemp(nodes_file);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, nodes, sizeof nodes - 1), sizeof nodes - 1);
+    assert_int_equal(close(fd), 0);
+}
 
 /* Its trees are made through the broker. */
 static int open_fixture(void **state)
 {
+    char inventory[64];
+    write_nodes();
+    (void)snprintf(inventory, sizeof inventory, "source = file\nfile = %s", nodes_file);
     fixture = fixture_open(
         &(struct fixture_options){.hwcoll = "through = relay\n[front]\nlisten = 127.0.0.1:0\n"
                                             "url = http://127.0.0.1:1\n[profile \"wide\"]\n"
-                                            "addresses = 96\n"});
+                                            "addresses = 96\n",
+                                  .inventory = inventory});
     job = fixture_reserve(fixture, "f1");
     other = fixture_reserve(fixture, "fOther");
     return 0;
@@ -32,6 +48,7 @@ static int open_fixture(void **state)
 static void tokens__stand_nowhere(void **state)
 {
     fixture_close(fixture);
+    (void)unlink(nodes_file);
 }
 
 static int front_port(void)
@@ -100,6 +117,8 @@ static void events__are_those_of_the_own_reservation(void **state)
     fixture_refused(fixture, "GET", OWN "/events", narrow, NULL, 403, "outside-scope", NULL);
     fixture_refused(fixture, "GET", OWN "/trees", narrow, NULL, 403, "outside-scope", NULL);
     fixture_refused(fixture, "GET", OWN "/options", narrow, NULL, 403, "outside-scope", NULL);
+    fixture_refused(fixture, "GET", OWN "/topology", narrow, NULL, 403, "outside-scope", NULL);
+    fixture_refused(fixture, "GET", OWN "/traffic", narrow, NULL, 403, "outside-scope", NULL);
     fixture_refused(fixture, "GET", OWN "/events", NULL, NULL, 401, "no-token", NULL);
 }
 
@@ -166,13 +185,68 @@ static void options__are_those_of_its_cluster(void **state)
     answer_release(&all);
 }
 
+/* A job whose nodes are named; its token. */
+static struct fixture_job reserve_on(const char *name, const char *nodes)
+{
+    struct fixture_job placed;
+    struct answer answer;
+    char path[64], body[96];
+    (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", name);
+    (void)snprintf(body, sizeof body, "{\"uid\":0,\"nodes\":\"%s\"}", nodes);
+    assert_int_equal(fixture_ask(fixture, "PUT", path, NULL, body, &answer), 201);
+    (void)snprintf(placed.token, sizeof placed.token, "%s",
+                   json_string_value(json_object_get(json_object_get(answer.json, "env"),
+                                                     "FI_CXI_COLL_MCAST_TOKEN")));
+    fixture_remember(fixture, placed.token);
+    answer_release(&answer);
+    return placed;
+}
+
+/* Two jobs share a switch; neither is told of the other's nodes (P7). */
+static void topology__is_that_of_the_own_nodes(void **state)
+{
+    struct answer answer, whole;
+    char out[8192];
+    const char *const words[] = {"self", NULL};
+    const struct fixture_job placed = reserve_on("fPlaced", "elcap[1-2]"),
+                             others = reserve_on("fThird", "elcap3");
+    assert_int_equal(fixture_ask(fixture, "GET", OWN "/topology", placed.token, NULL, &answer),
+                     200);
+    assert_int_equal(
+        fixture_ask(fixture, "GET", "/v1/clusters/elcap/jobs/fPlaced/topology", NULL, NULL, &whole),
+        200);
+    assert_true(json_equal(answer.json, whole.json));
+    assert_int_equal(json_integer_value(json_object_get(answer.json, "groups")), 2);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "switches")), 3);
+    assert_null(strstr(answer.body, "elcap3"));
+    answer_release(&answer);
+    answer_release(&whole);
+    assert_int_equal(fixture_ctl(fixture, placed.token, words, out, sizeof out), 0);
+    assert_non_null(strstr(out, "\nIn the fabric: 2 groups, 3 switches\n"));
+    assert_int_equal(fixture_ctl(fixture, others.token, words, out, sizeof out), 0);
+    assert_non_null(strstr(out, "\nIn the fabric: 1 group, 1 switch\n"));
+    assert_int_equal(fixture_ctl(fixture, job.token, words, out, sizeof out), 0);
+    assert_null(strstr(out, "In the fabric"));
+    fixture_refused(fixture, "GET", OWN "/topology", NULL, NULL, 401, "no-token", NULL);
+    fixture_refused(fixture, "GET", "/v1/clusters/elcap/jobs/fThird/topology", placed.token, NULL,
+                    401, "token-elsewhere", NULL);
+    fixture_release(fixture, "fPlaced");
+    fixture_release(fixture, "fThird");
+}
+
 /* A relayed job knows no other address of the broker's: what it asks about itself is answered
  * there, and nothing else. */
 static void front__answers_a_job_about_itself(void **state)
 {
     static const char *const closed[] = {"/v1/status", "/v1/jobs",    "/v1/options",
                                          "/v1/events", OWN "/tokens", "/v1/clusters/elcap/jobs/f1"};
+    static const char *const open[] = {OWN "/trees",   OWN "/options",  OWN "/events?follow=0",
+                                       OWN "/traffic", OWN "/topology", OWN};
     struct plainhttp_reply reply;
+    for (size_t i = 0; i < sizeof open / sizeof open[0]; i++) {
+        assert_int_equal(ask_front(job.token, "GET", open[i], NULL, &reply), 200);
+        plainhttp_reply_release(&reply);
+    }
     assert_int_equal(ask_front(job.token, "GET", OWN, NULL, &reply), 200);
     assert_string_equal(json_string_value(json_object_get(reply.json, "job")), "f1");
     plainhttp_reply_release(&reply);
@@ -218,7 +292,7 @@ static void ctl__shows_a_job_what_it_has(void **state)
     const char *const words[] = {"self", NULL};
     assert_int_equal(fixture_ctl(fixture, job.token, words, out, sizeof out), 0);
     assert_non_null(strstr(out, "elcap/f1"));
-    assert_non_null(strstr(out, "step /fA/fB: 2\n"));
+    assert_non_null(strstr(out, "\nMulticast trees:\n  step /fA: 1\n  step /fA/fB: 2\n"));
     assert_non_null(strstr(out, "In the last hour:\n"));
     assert_non_null(strstr(out, "  reserved     "));
     assert_null(strstr(out, job.token));
@@ -297,6 +371,7 @@ int main(void)
         cmocka_unit_test(stream__ends_with_the_reservation),
         cmocka_unit_test(trees__are_told_by_step),
         cmocka_unit_test(options__are_those_of_its_cluster),
+        cmocka_unit_test(topology__is_that_of_the_own_nodes),
         cmocka_unit_test(front__answers_a_job_about_itself),
         cmocka_unit_test(followers__keep_nobody_out),
         cmocka_unit_test(ctl__shows_a_job_what_it_has),

@@ -15,7 +15,7 @@ elcap3 nic0=0x042
 elcap4 nic0=0x802
 elcap5 compute
 NODES
-printf '[inventory]\nsource = fm\nfile = %s/genders\npoll = 1s\n[cluster "elcap"]\nnodes = elcap[1-5]\n' "$dir" \
+printf '[inventory]\nsource = fm\nfile = %s/genders\npoll = 1s\n[cluster "elcap"]\nnodes = elcap[1-5]\n[cluster "tuo"]\nusers = daemon\n' "$dir" \
     >"$dir/conf.d/inventory.conf"
 prepare
 
@@ -33,6 +33,9 @@ has "$dir/one" "address-shared"
 mcastctl topology >"$dir/text"
 has "$dir/text" "g1s0"
 has "$dir/text" "without an address (1): elcap5"
+has "$dir/text" "elcap[1-2]"
+mcastctl --cluster tuo topology >"$dir/none" 2>&1
+has "$dir/none" "no nodes are known"
 mcastctl reserve --uid 1 --nodes 'elcap[1-4]' f1 >"$dir/out/job"
 mcastctl topology --job elcap/f1 >"$dir/text"
 has "$dir/text" "elcap[1-2]"
@@ -50,6 +53,10 @@ mcastctl events --follow >"$dir/followed" 2>/dev/null &
 others="$! $others"
 curl -sS --fail-with-body "$url/mock/fabric" -d '{"set":{"/fabric/switches/g1s1":"OFFLINE"}}' >/dev/null
 until_it "the subscriber hears of it" grep -q "switch-down.*switch g1s1 is down" "$dir/followed"
+
+# ---- a wrong kind is answered with all that there are ----
+if mcastctl events --kind nix 2>"$dir/kinds"; then fail "a kind of events that there is not"; fi
+has "$dir/kinds" "port-changed, fabric-changed"
 
 # ---- Slurm ----
 [ -x /usr/sbin/slurmctld ] || { echo "slurmctld is not installed: not tried" >&2 && exit 0; }
@@ -77,10 +84,16 @@ others="$! $others"
 slurm_shows() { timeout 20 scontrol show topology >"$dir/slurm/shown" 2>/dev/null && [ -s "$dir/slurm/shown" ]; }
 until_it "slurmctld shows a topology" slurm_shows
 # As topology.conf has them, and with the nodes below each.
-for words in "SwitchName=g0s0 Level=0 LinkSpeed=1 Nodes=elcap1,elcap2" \
+for words in "SwitchName=g0s0 Level=0 LinkSpeed=1 Nodes=elcap[1-2]" \
     "SwitchName=g0s1 Level=0 LinkSpeed=1 Nodes=elcap3" \
     "SwitchName=g1s0 Level=0 LinkSpeed=1 Nodes=elcap4" \
     "SwitchName=g0 Level=1 LinkSpeed=1 Nodes=elcap[1-3] Switches=g0s0,g0s1" \
     "SwitchName=fabric Level=2 LinkSpeed=1 Nodes=elcap[1-4] Switches=g0,g1"; do
     has "$dir/slurm/shown" "$words"
 done
+
+# ---- it is turned off ----
+sed -i 's/^source = fm$/source = off/; /^file = /d' "$dir/conf.d/inventory.conf"
+kill -HUP "$broker"
+says_off() { mcastctl topology 2>&1 | grep -q "reads no inventory"; }
+until_it "topology says that there is no inventory" says_off

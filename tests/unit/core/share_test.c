@@ -176,6 +176,40 @@ FRESH(share__has_bounds)
     assert_int_equal(driver_answered(d), ANSWER_SAME);
 }
 
+/* Each change is an event: nobody fills what others follow. What changes nothing is not counted,
+ * and an admin is not (B1, P5). */
+UP(share__changes_of_a_user_have_a_pace)
+{
+    static const char *const users[] = {"77", "78"};
+    struct driver *d = *state;
+    struct share_request w = wish("daos"), others = wish("mochi");
+    for (int i = 0; i < SHARED_CHANGES_AT_ONCE; i++) {
+        w.users = users[i % 2];
+        share(d, w);
+        assert_int_equal(driver_answered(d), i == 0 ? ANSWER_CREATED : ANSWER_CHANGED);
+    }
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    w.users = "77";
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_OFTEN);
+    unshare(d, false);
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_OFTEN);
+    others.uid = OTHER;
+    share(d, others);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    driver_tick(d, SHARED_CHANGE_EVERY_MS);
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    w.users = "78";
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_TOO_OFTEN);
+    w.admin = true;
+    share(d, w);
+    assert_int_equal(driver_answered(d), ANSWER_CHANGED);
+}
+
 /* Not while a job runs that has it; and its VNI is free when the nodes of all such jobs are clean.
  */
 FRESH(share__ends_when_nodes_of_all_jobs_are_clean)

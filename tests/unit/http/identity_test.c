@@ -321,6 +321,7 @@ static const struct {
     {METHOD_GET, "/v1/reservation", NEED_BEARER},
     {METHOD_GET, "/v1/reservation/trees", NEED_BEARER},
     {METHOD_GET, "/v1/reservation/options", NEED_BEARER},
+    {METHOD_GET, "/v1/reservation/topology", NEED_BEARER},
     {METHOD_GET, "/v1/reservation/events", NEED_BEARER},
     {METHOD_DELETE, "/v1/reservation/steps/{}", NEED_BEARER},
     {METHOD_POST, "/v1/reservation/tokens", NEED_BEARER},

@@ -177,7 +177,7 @@ int fabric_nodes_handle(struct call *call)
         cluster = rights_only_cluster(rights, &call->identity);
     if (cluster ? !rights_manages(rights, &call->identity, cluster) : !call->identity.admin)
         return gate_forbid(call, "only an admin may list all nodes; a resource manager may list "
-                                 "those of its own cluster: give cluster");
+                                 "those of its own cluster: give cluster (mcastctl --cluster)");
     return cluster ? write_cluster(call, &inventory, cluster, limit)
                    : write_all(call, &inventory, limit);
 }

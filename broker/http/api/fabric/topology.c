@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/api/fabric/topology.h"
 
+#include "broker/http/auth/tokenproof.h"
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
+#include "broker/http/shared.h"
 #include "core/inventory/topology.h"
 
-/* GET /v1/clusters/{cluster}/jobs/{job}/topology: which part of the fabric a job spans (P1). */
+/* GET /v1/clusters/{cluster}/jobs/{job}/topology, /v1/reservation/topology: which part of the
+ * fabric a job spans (P1, P7). */
 
 struct placing {
     struct topology *topology;
@@ -70,18 +73,29 @@ void topology_json_write(struct writer *out, const struct inventory *inventory,
     topology_destroy(topology);
 }
 
+static int show(struct call *call, const struct reservation *reservation)
+{
+    struct inventory_facts facts;
+    const struct inventory inventory = engine_inventory(call->http->engine, &facts);
+    struct turn *turn = engine_turn(call->http->engine);
+    const char *before = turn_enter(turn, "the topology of a job");
+    topology_json_write(&call->out, &inventory, reservation);
+    turn_leave(turn, before);
+    call_show(call, reservation);
+    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+}
+
 int topology_handle(struct call *call)
 {
     enum job_sight sight;
-    struct inventory_facts facts;
-    const struct inventory inventory = engine_inventory(call->http->engine, &facts);
     const struct reservation *found = job_path_find(call, JOB_WHOLE, &sight);
-    if (!found)
+    return found ? show(call, found) : -1;
+}
+
+int owntopology_handle(struct call *call)
+{
+    const struct tokenproof *proof = call->identity.proof.token;
+    if (tokenproof_allows(proof, BEARER_SHOW, NULL, &call->problem) < 0)
         return -1;
-    struct turn *turn = engine_turn(call->http->engine);
-    const char *before = turn_enter(turn, "the topology of a job");
-    topology_json_write(&call->out, &inventory, found);
-    turn_leave(turn, before);
-    call_show(call, found);
-    return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
+    return show(call, tokencheck_reservation(call->http, proof));
 }
