@@ -377,6 +377,8 @@ mcast_mistake(shared-vni-for-every-user 50 core/reservation/sharedvnis.c
 mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
     [[return one->record.clusters[0] == '\0' || shared_names_cluster(one, cluster);]]
     [[return cluster;]])
+mcast_mistake(shared-vni-of-another-partition-is-given 50 core/requests/share.c
+    [[if (idset_has(&core->vnis.foreign, one->record.vni)) {]] [[if (false) {]])
 mcast_mistake(closed-takes-new-jobs 100 core/requests/share.c
     [[if (one->record.state != SHARED_OPEN || is_expired(core, one)) {]]
     [[if (one->record.state == SHARED_QUARANTINED) {]])

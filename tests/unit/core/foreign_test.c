@@ -50,7 +50,7 @@ FRESH(foreign__is_not_given_out)
 FRESH(foreign__fits_into_a_record)
 {
     struct driver *d = *state;
-    char names[8][8];
+    char names[8][16];
     struct idset odd;
     struct partition all[8];
     struct core_partition one;
