@@ -17,12 +17,14 @@ static int refuse(struct error *err, const struct shared_vni_record *rec, const 
 
 static bool take_vni(struct core *core, const struct shared_vni_record *rec)
 {
+    assert(core);
     return rec->state == SHARED_QUARANTINED ? vnipool_quarantine(&core->vnis, rec->vni)
                                             : vnipool_take(&core->vnis, rec->vni);
 }
 
 static struct shared_vni *append(struct shared_vnis *shared)
 {
+    assert(shared);
     struct shared_vni **at = &shared->first;
     while (*at)
         at = &(*at)->next;
@@ -34,6 +36,7 @@ static struct shared_vni *append(struct shared_vnis *shared)
 /* Effects of this step may point at the old one. */
 static void replace(struct core *core, const char **text, const char *with)
 {
+    assert(core);
     if (*text == with)
         return;
     char *copy = memory_text(with);
@@ -43,6 +46,7 @@ static void replace(struct core *core, const char **text, const char *with)
 
 int core_apply_shared(struct core *core, const struct shared_vni_record *rec, struct error *err)
 {
+    assert(core);
     struct shared_vni *one = shared_by_vni(&core->shared, rec->vni);
     const struct shared_vni *named = shared_by_name(&core->shared, rec->name);
     const bool removed = rec->state == SHARED_QUARANTINED;
@@ -74,6 +78,7 @@ int core_apply_shared(struct core *core, const struct shared_vni_record *rec, st
 
 int core_apply_shared_gone(struct core *core, uint16_t vni, struct error *err)
 {
+    assert(core);
     struct shared_vni *one = shared_by_vni(&core->shared, vni);
     struct shared_vni **at = &core->shared.first;
     if (!one || one->active > 0 || one->quarantined > 0)
@@ -93,6 +98,7 @@ int core_apply_shared_gone(struct core *core, uint16_t vni, struct error *err)
 
 int core_apply_partitions(struct core *core, const char *text, struct error *err)
 {
+    assert(core);
     struct partitions others = {0};
     struct idset vnis;
     const int rc = partitions_parse(&others, text, err);
@@ -112,6 +118,7 @@ int core_apply_partitions(struct core *core, const char *text, struct error *err
 
 void core_release_shared(struct core *core)
 {
+    assert(core);
     for (struct shared_vni *one = core->shared.first, *next; one; one = next) {
         next = one->next;
         free((void *)(uintptr_t)one->record.name);

@@ -95,6 +95,7 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
 
 const struct alarm *core_alarms(const struct core *core)
 {
+    assert(core);
     return core->alarms;
 }
 
@@ -153,6 +154,7 @@ static void put_silent(void *arg, const char *name)
 
 void core_silent_nodes(const struct reservation *r, struct nodefold *out)
 {
+    assert(r);
     struct silent silent = {.reported = r->reported};
     if (r->nodes && waits_for_nodes(r) && (!r->reported || r->reported->count < r->node_count))
         nodelist_each(r->nodes, put_silent, &silent);
@@ -161,16 +163,19 @@ void core_silent_nodes(const struct reservation *r, struct nodefold *out)
 
 const struct shared_vni *core_shared(const struct core *core)
 {
+    assert(core);
     return core->shared.first;
 }
 
 const struct shared_vni *core_find_shared(const struct core *core, const char *name)
 {
+    assert(core);
     return shared_by_name(&core->shared, name);
 }
 
 bool core_partition(const struct core *core, size_t index, struct core_partition *out)
 {
+    assert(core);
     const struct partitions *others = &core->foreign.others;
     if (index >= others->count)
         return false;
@@ -183,11 +188,13 @@ bool core_partition(const struct core *core, size_t index, struct core_partition
 
 bool core_partitions_open(const struct core *core)
 {
+    assert(core);
     return core->foreign.lacking.count > 0 || core->foreign.doubted_ms != 0 || core->foreign.other;
 }
 
 const struct reservation *core_foreign_user(const struct core *core)
 {
+    assert(core);
     struct ledger_walk walk = {0};
     const struct reservation *r = NULL;
     if (idset_common(&core->vnis.live, &core->vnis.foreign) == 0)
@@ -201,6 +208,7 @@ const struct reservation *core_foreign_user(const struct core *core)
 
 const char *core_lingering_node(const struct core *core)
 {
+    assert(core);
     struct ledger_walk walk = {0};
     const struct reservation *r = NULL;
     const struct node_report *report = NULL;
@@ -224,6 +232,7 @@ const char *core_fm_url(const struct core *core)
 
 const struct core_config *core_config_of(const struct core *core)
 {
+    assert(core);
     return &core->config;
 }
 
@@ -252,6 +261,7 @@ static bool waits_for_silent(const struct reservation *r, const char *node)
 static bool matches_filter(const struct core_filter *filter, const struct reservation *r,
                            size_t *compared)
 {
+    assert(r);
     bool others = (filter->state == 0 || r->state == filter->state) &&
                   (filter->uid < 0 || r->uid == filter->uid) &&
                   (!filter->cluster || strcmp(r->cluster, filter->cluster) == 0);
@@ -321,11 +331,13 @@ uint64_t core_first_seq(const struct core *core)
 
 uint64_t core_last_seq(const struct core *core)
 {
+    assert(core);
     return core->last_seq;
 }
 
 const struct event_record *core_event_at(const struct core *core, uint64_t seq)
 {
+    assert(core);
     return eventlog_at(&core->events, seq);
 }
 

@@ -201,6 +201,7 @@ const struct fabric_cable *fabricmap_cables(const struct fabricmap *map, size_t 
 
 const struct fabric_switch *fabricmap_switch(const struct fabricmap *map, uint16_t place)
 {
+    assert(map);
     return switch_at(map, place);
 }
 
@@ -227,6 +228,7 @@ static enum fabric_state port_state(const struct fabric_switch *s, uint64_t bit)
 
 int fabricmap_edge(const struct fabricmap *map, uint32_t dfa)
 {
+    assert(map);
     const struct fabric_switch *s = switch_at(map, dfa_place(dfa));
     const uint64_t bit = UINT64_C(1) << dfa_port(dfa);
     if (!s || (s->edge & bit) == 0)

@@ -57,6 +57,7 @@ static void extend_lease(struct leader *leader, int64_t sent_ms, int64_t ttl_ms)
 
 static void end_leadership(struct leader *leader)
 {
+    assert(leader);
     leader->phase = LEADER_ENDED;
     leader->revision = 0;
     leader->next_ms = INT64_MAX;
@@ -83,6 +84,7 @@ bool leader_may_act(const struct leader *leader, int64_t now_ms)
 
 bool leader_check(struct leader *leader, int64_t now_ms)
 {
+    assert(leader);
     if (leader->phase == LEADER_LEADING && now_ms >= leader->deadline_ms)
         end_leadership(leader);
     return leader_may_act(leader, now_ms);
@@ -140,6 +142,7 @@ struct leader_ask leader_next(struct leader *leader, int64_t now_ms, uint64_t ra
 
 int64_t leader_wake(const struct leader *leader)
 {
+    assert(leader);
     if (leader->phase == LEADER_ENDED)
         return INT64_MAX;
     const int64_t ask_ms = leader->asked == LEADER_NOTHING ? leader->next_ms : INT64_MAX;
@@ -167,6 +170,7 @@ static void campaign_answered(struct leader *leader, const struct leader_answer 
 static void lease_answered(struct leader *leader, const struct leader_answer *answer,
                            int64_t now_ms)
 {
+    assert(leader);
     const bool granted = answer->question == LEADER_GRANT;
     extend_lease(leader, granted ? leader->granting_ms : answer->sent_ms, answer->ttl_ms);
     leader->next_ms =
@@ -176,6 +180,7 @@ static void lease_answered(struct leader *leader, const struct leader_answer *an
 /* Done; what is asked next depends on the question. */
 static void answered_well(struct leader *leader, const struct leader_answer *answer, int64_t now_ms)
 {
+    assert(leader);
     switch (answer->question) {
     case LEADER_TEST:
         leader->phase = LEADER_STANDBY;

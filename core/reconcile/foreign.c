@@ -18,6 +18,7 @@ enum { NAMED_MAX = 100 };
 static void take_in(const struct core *core, const struct core_event *event,
                     struct partitions *others)
 {
+    assert(core);
     const size_t count = event->u.partitions.count;
     for (size_t i = 0; i < count && i < PARTITIONS_MAX; i++) {
         const struct partition *one = &event->u.partitions.all[i];
@@ -28,6 +29,7 @@ static void take_in(const struct core *core, const struct core_event *event,
 
 static const char *vnis_text(struct core *core, const struct idset *vnis)
 {
+    assert(core);
     char *text = NULL;
     size_t size;
     FILE *out = memory_must(open_memstream(&text, &size));
@@ -41,6 +43,7 @@ static const char *vnis_text(struct core *core, const struct idset *vnis)
 /* The first answer ever has nothing that it contradicts. */
 static bool is_doubted(struct core *core, const struct idset *news)
 {
+    assert(core);
     struct foreign *foreign = &core->foreign;
     struct idset taken = *news;
     idset_keep_only(&taken, &core->vnis.pool);
@@ -69,6 +72,7 @@ static bool is_doubted(struct core *core, const struct idset *news)
 /* What is known and not in this answer, but for what an earlier one lacked, too. */
 static void keep_lacking(struct core *core, const struct idset *named, struct idset *kept)
 {
+    assert(core);
     struct foreign *foreign = &core->foreign;
     struct idset lacking = core->vnis.foreign, again = foreign->lacking;
     idset_remove_all(&lacking, named);
@@ -85,6 +89,7 @@ static void keep_lacking(struct core *core, const struct idset *named, struct id
 
 static void merge_kept(const struct core *core, const struct idset *kept, struct partitions *others)
 {
+    assert(core);
     for (size_t i = 0; i < core->foreign.others.count; i++) {
         const struct partition_entry *old = &core->foreign.others.all[i];
         struct idset vnis = old->vnis;
@@ -96,6 +101,7 @@ static void merge_kept(const struct core *core, const struct idset *kept, struct
 static const char *first_in(const struct partitions *others, const struct idset *news,
                             const struct reservation *r, uint16_t *vni)
 {
+    assert(r);
     for (unsigned i = 0; i < reservation_own_vnis(r); i++) {
         *vni = r->vnis[i];
         if (idset_has(news, *vni))
@@ -107,6 +113,7 @@ static const char *first_in(const struct partitions *others, const struct idset 
 /* Jobs that run keep them (F5), and are named. */
 static void name_users(struct core *core, const struct idset *news)
 {
+    assert(core);
     const struct partitions *others = &core->foreign.others;
     struct ledger_walk walk = {0};
     uint32_t jobs = 0;
@@ -135,6 +142,7 @@ static void name_users(struct core *core, const struct idset *news)
 
 static void publish_change(struct core *core, const struct idset *news, const struct idset *gone)
 {
+    assert(core);
     if (news->count == 0 && gone->count == 0)
         return; /* names only */
     const char *detail =

@@ -29,6 +29,7 @@ struct relay *relay_of(const struct core *core, struct reservation *r)
 
 static void free_request(struct relayed *one)
 {
+    assert(one);
     for (struct waiter *w; (w = one->waiters);) {
         one->waiters = w->next;
         free(w);
@@ -56,6 +57,7 @@ void relay_destroy(struct relay *relay)
 
 bool relay_in_flight(const struct reservation *r)
 {
+    assert(r);
     for (const struct relayed *one = r->relay ? r->relay->requests : NULL; one; one = one->next) {
         if (one->op.call != 0)
             return true;
@@ -167,6 +169,7 @@ void relay_end_tree(struct reservation *r, const char *step, uint16_t id)
 
 void relay_doubt(struct reservation *r)
 {
+    assert(r);
     if (r->relay)
         r->relay->complete = false;
 }
@@ -192,6 +195,7 @@ static bool is_named(const struct relay_view *view, const char *step)
 
 void relay_view(const struct reservation *r, struct relay_view *out)
 {
+    assert(r);
     const struct relay *relay = r->relay;
     *out = (struct relay_view){.trees = relay ? relay->tree_count : 0,
                                .all = relay && relay->complete};
@@ -232,6 +236,7 @@ void relay_each_step(const struct reservation *r,
 
 bool relay_list(const struct reservation *r, struct fmcall_steps *out)
 {
+    assert(r);
     struct relay *relay = r->relay;
     *out = (struct fmcall_steps){0};
     if (!relay || !relay->complete)
@@ -263,6 +268,7 @@ void relay_list_release(struct fmcall_steps *steps)
 
 int64_t relay_list_due(const struct reservation *r)
 {
+    assert(r);
     const struct relay *relay = r->relay;
     if (!relay || relay->complete)
         return INT64_MAX;

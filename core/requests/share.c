@@ -9,6 +9,7 @@
 
 static struct shared_vni *save_shared(struct core *core, const struct shared_vni_record *rec)
 {
+    assert(core);
     core_save_record(core, (struct record){.kind = RECORD_SHARED_VNI, .u.shared_vni = *rec});
     return shared_by_vni(&core->shared, rec->vni);
 }
@@ -16,6 +17,7 @@ static struct shared_vni *save_shared(struct core *core, const struct shared_vni
 static void answer_shared(struct core *core, uint64_t ticket, enum answer_kind kind,
                           const struct shared_vni *one, const char *field, const char *detail)
 {
+    assert(core);
     struct answer *answer = core_answer(core, ticket, kind, NULL, detail);
     answer->shared = one;
     answer->field = field;
@@ -26,6 +28,7 @@ static void answer_shared(struct core *core, uint64_t ticket, enum answer_kind k
 /* False: it is answered. */
 static bool check_pace(struct core *core, uint64_t ticket, const struct share_request *q)
 {
+    assert(core);
     if (q->admin || shared_allow(&core->shared, q->uid, core->now_ms))
         return true;
     answer_shared(core, ticket, ANSWER_TOO_OFTEN, NULL, NULL,
@@ -39,6 +42,7 @@ static bool check_pace(struct core *core, uint64_t ticket, const struct share_re
 static void change_shared(struct core *core, uint64_t ticket, const struct share_request *q,
                           struct shared_vni *one)
 {
+    assert(core);
     struct shared_vni_record rec = one->record;
     const bool same = strcmp(rec.users, q->users) == 0 && strcmp(rec.clusters, q->clusters) == 0 &&
                       rec.expires_ms == q->expires_ms;
@@ -69,6 +73,7 @@ static void change_shared(struct core *core, uint64_t ticket, const struct share
 
 static const char *shared_bound(struct core *core, const struct share_request *q)
 {
+    assert(core);
     const uint32_t own = shared_of(&core->shared, q->uid);
     if (core->shared.count >= core->config.shared_max)
         return core_text(core,
@@ -122,6 +127,7 @@ void core_share(struct core *core, const struct core_event *event)
 
 static bool is_expired(const struct core *core, const struct shared_vni *one)
 {
+    assert(core);
     const struct shared_vni_record *rec = &one->record;
     return rec->state == SHARED_OPEN && rec->expires_ms != 0 && rec->expires_ms <= core->now_ms;
 }
@@ -129,6 +135,7 @@ static bool is_expired(const struct core *core, const struct shared_vni *one)
 /* One step towards its end, if it is due. May end it. */
 static void settle_one(struct core *core, struct shared_vni *one)
 {
+    assert(core);
     struct shared_vni_record rec = one->record;
     if (is_expired(core, one)) {
         rec.state = SHARED_CLOSED;
@@ -149,6 +156,7 @@ static void settle_one(struct core *core, struct shared_vni *one)
 
 void shared_settle(struct core *core)
 {
+    assert(core);
     if (!core->shared.changed && shared_deadline(core) > core->now_ms)
         return;
     for (struct shared_vni *one = core->shared.first, *next; one; one = next) {
@@ -160,6 +168,7 @@ void shared_settle(struct core *core)
 
 int64_t shared_deadline(const struct core *core)
 {
+    assert(core);
     int64_t when = INT64_MAX;
     for (const struct shared_vni *one = core->shared.first; one; one = one->next) {
         const struct shared_vni_record *rec = &one->record;
@@ -204,6 +213,7 @@ void core_unshare(struct core *core, const struct core_event *event)
 static enum answer_kind judge_share(struct core *core, struct drawing *drawing, const char *name,
                                     const struct shared_vni *one)
 {
+    assert(core);
     const struct reserve_request *q = drawing->request;
     if (!one || !shared_has_user(one, q->uid)) {
         drawing->detail = core_text(core,

@@ -192,11 +192,13 @@ static const struct noderun *find_run(const struct nodeset *set, const char *nam
 
 bool nodeset_has(const struct nodeset *set, const char *name)
 {
+    assert(set);
     return find_run(set, name) != NULL;
 }
 
 uint32_t nodeset_size(const struct nodeset *set)
 {
+    assert(set);
     uint32_t size = 0;
     for (size_t i = 0; i < set->count; i++)
         size += set->runs[i]->last - set->runs[i]->first + 1;

@@ -11,6 +11,7 @@
 
 void partitions_release(struct partitions *p)
 {
+    assert(p);
     free(p->all);
     *p = (struct partitions){0};
 }
@@ -26,6 +27,7 @@ static void clean_name(char out[static PARTITION_NAME_MAX + 1], const char *name
 
 void partitions_add(struct partitions *p, const char *name, const struct idset *vnis)
 {
+    assert(p);
     char clean[PARTITION_NAME_MAX + 1];
     size_t at = 0;
     if (vnis->count == 0)
@@ -43,6 +45,7 @@ void partitions_add(struct partitions *p, const char *name, const struct idset *
 
 void partitions_union(const struct partitions *p, struct idset *out)
 {
+    assert(p);
     idset_init(out);
     for (size_t i = 0; i < p->count; i++)
         idset_add_all(out, &p->all[i].vnis);
@@ -50,6 +53,7 @@ void partitions_union(const struct partitions *p, struct idset *out)
 
 static uint32_t count_ranges(const struct idset *set)
 {
+    assert(set);
     uint32_t count = 0;
     uint64_t before = 0;
     for (int i = 0; i < IDSET_WORDS; i++) {
@@ -61,6 +65,7 @@ static uint32_t count_ranges(const struct idset *set)
 
 void partitions_bound(struct partitions *p)
 {
+    assert(p);
     uint64_t ranges = 0;
     struct idset all;
     for (size_t i = 0; i < p->count; i++)
@@ -74,6 +79,7 @@ void partitions_bound(struct partitions *p)
 
 const char *partitions_of(const struct partitions *p, uint16_t vni)
 {
+    assert(p);
     for (size_t i = 0; i < p->count; i++)
         if (idset_has(&p->all[i].vnis, vni))
             return p->all[i].name;
@@ -82,6 +88,7 @@ const char *partitions_of(const struct partitions *p, uint16_t vni)
 
 char *partitions_text(const struct partitions *p)
 {
+    assert(p);
     char *text = NULL;
     size_t size;
     FILE *out = memory_must(open_memstream(&text, &size));
@@ -97,6 +104,7 @@ char *partitions_text(const struct partitions *p)
 
 static int parse_line(struct partitions *p, char *line, struct error *err)
 {
+    assert(p);
     struct idset vnis;
     char *blank = strchr(line, ' '), clean[PARTITION_NAME_MAX + 1];
     if (!blank || blank == line || blank - line > PARTITION_NAME_MAX)

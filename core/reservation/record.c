@@ -38,12 +38,14 @@ static const char *const node_states[] = {[NODE_CREATED] = "created",
 
 static const char *word_at(const char *const words[], int count, int value)
 {
+    assert(words && count > 0);
     assert(count > 0);
     return value >= 0 && value < count ? words[value] : NULL;
 }
 
 static int value_of(const char *const words[], int last, const char *text)
 {
+    assert(words && last >= 0);
     assert(text);
     while (last > 0 && (!words[last] || strcmp(words[last], text) != 0))
         last--;
@@ -142,6 +144,7 @@ int event_kind_fatal(int kind)
 
 bool event_is_of_shared(const struct event_record *event)
 {
+    assert(event);
     return !event->job && (event->kind == EVENT_VNI_SHARED || event->kind == EVENT_VNI_REMOVED ||
                            event->kind == EVENT_VNI_FOREIGN);
 }
@@ -164,6 +167,7 @@ bool shared_name_valid(const char *name)
 /* Words between commas, each valid. */
 static bool every_word(const char *list, bool (*valid)(const char *word))
 {
+    assert(list && valid);
     char word[64];
     for (const char *at = list;; at++) {
         const size_t length = strcspn(at, ",");
@@ -181,6 +185,7 @@ static bool every_word(const char *list, bool (*valid)(const char *word))
 
 static bool is_uid(const char *word)
 {
+    assert(word);
     uint64_t uid;
     return text_number(word, 10, UID_UNKNOWN - 1, &uid) && (word[0] != '0' || word[1] == '\0');
 }

@@ -7,6 +7,7 @@
 
 struct shared_vni *shared_by_vni(const struct shared_vnis *shared, uint16_t vni)
 {
+    assert(shared);
     struct shared_vni *one = shared->first;
     while (one && one->record.vni != vni)
         one = one->next;
@@ -37,6 +38,7 @@ bool shared_allow(struct shared_vnis *shared, uint32_t uid, int64_t now_ms)
 
 uint32_t shared_of(const struct shared_vnis *shared, uint32_t uid)
 {
+    assert(shared);
     uint32_t count = 0;
     for (const struct shared_vni *one = shared->first; one; one = one->next)
         count += one->record.uid == uid;
@@ -57,6 +59,7 @@ bool shared_list_has(const char *list, const char *word)
 
 bool shared_has_user(const struct shared_vni *one, uint32_t uid)
 {
+    assert(one);
     char word[16];
     if (uid == UID_UNKNOWN)
         return false;
@@ -68,11 +71,13 @@ bool shared_has_user(const struct shared_vni *one, uint32_t uid)
 
 bool shared_names_cluster(const struct shared_vni *one, const char *cluster)
 {
+    assert(one);
     return shared_list_has(one->record.clusters, cluster);
 }
 
 bool shared_has_cluster(const struct shared_vni *one, const char *cluster)
 {
+    assert(one);
     return one->record.clusters[0] == '\0' || shared_names_cluster(one, cluster);
 }
 
