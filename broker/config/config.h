@@ -71,7 +71,7 @@ struct config {
     char **admins;                          /* as config_cluster.users */
     char **metrics_users;                   /* the same; NULL when unset */
     bool metrics_anonymous;
-    char **shared_users; /* the same: who may make shared VNIs */
+    char **shared_users;                  /* the same: who may make shared VNIs */
     char root_key_file[CONFIG_PATH_SIZE]; /* "": none, for CONFIG_STORE_MEMORY and _ETCD */
     uint32_t connections_max;
     int log_level; /* as syslog.h */

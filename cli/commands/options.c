@@ -98,7 +98,9 @@ static int print_options(const struct call *call, json_t *options)
     print_words(table, "Traffic classes (--tc)", json_object_get(options, "traffic_classes"));
     print_hwcoll(table, json_object_get(options, "hwcoll"));
     json_array_foreach(json_object_get(options, "profiles"), i, profile)
+    {
         print_profile(table, i == 0 ? "Profiles (--profile)" : "", profile);
+    }
     return table_print(table);
 }
 

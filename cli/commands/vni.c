@@ -192,7 +192,7 @@ static int run_vni(struct call *call)
         return command_misused(call, verb->arguments == 1 ? "list takes no name"
                                                           : "which shared VNI? name exactly one");
     for (size_t i = 0; options[i].name; i++)
-        if (call->given[i] && (i < verb->first || i >= verb->end))
+        if ((i < verb->first || i >= verb->end) && call->given[i])
             return command_misused(call, "%s does not take --%s", verb->name, options[i].name);
     const int rc = verb->run(call, &json);
     return rc < 0 ? rc : command_print_answer(call, json, verb->print);

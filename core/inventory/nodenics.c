@@ -19,7 +19,7 @@ bool nodenics_word_valid(const char *word)
 {
     assert(word);
     size_t length = 0;
-    for (; word[length] && length <= NODENICS_WORD_MAX; length++)
+    for (; length <= NODENICS_WORD_MAX && word[length]; length++)
         if (word[length] <= ' ' || word[length] > '~' || strchr("\"\\,;", word[length]))
             return false;
     return length <= NODENICS_WORD_MAX;

@@ -147,7 +147,8 @@ static int measure_topology(const struct bench *bench, const struct testbed *tes
         return -1;
     }
     sample_sort(times, TOPOLOGIES);
-    report_goal(bench->report, &spans, (double)times[TOPOLOGIES / 2] / 1e6);
+    const int64_t median = times[TOPOLOGIES / 2];
+    report_goal(bench->report, &spans, (double)median / 1e6);
     return 0;
 }
 

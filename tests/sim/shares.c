@@ -340,7 +340,7 @@ void shares_restarted(struct sim *sim)
         idset_add(&shares->there, sim->disk.shared[i]->u.shared_vni.vni);
     if (sim->disk.partitions)
         shares_saved(sim, sim->disk.partitions);
-    for (uint8_t i = 0; i < SHARES; i++) {
+    for (unsigned i = 0; i < SHARES; i++) {
         const struct shared_vni *one = core_find_shared(sim->edge.core, names[i]);
         if (shares->told[i].vni != 0 && !shares->told[i].ends &&
             (!one || one->record.vni != shares->told[i].vni))
@@ -354,7 +354,7 @@ void shares_rewound(struct sim *sim)
     struct shares *shares = &sim->shares;
     for (size_t i = 0; i < shares->foreign_count; i++)
         shares->foreign[i].told = false;
-    for (uint8_t i = 0; i < SHARES; i++)
+    for (unsigned i = 0; i < SHARES; i++)
         shares->told[i].vni = 0;
 }
 

@@ -48,7 +48,7 @@ void slurm_format_id(const struct sim *sim, uint32_t cluster, const char *word, 
                      char *out, size_t size)
 {
     if (sim->profile.plugin[cluster])
-        snprintf(out, size, "%llu", (unsigned long long)(FIRST_SERIAL + serial));
+        snprintf(out, size, "%llu", (unsigned long long)FIRST_SERIAL + serial);
     else
         snprintf(out, size, "%s%llu", word, (unsigned long long)serial);
 }

@@ -188,7 +188,7 @@ static void options__are_those_of_its_cluster(void **state)
 /* A job whose nodes are named; its token. */
 static struct fixture_job reserve_on(const char *name, const char *nodes)
 {
-    struct fixture_job placed;
+    struct fixture_job placed = {0};
     struct answer answer;
     char path[64], body[96];
     (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/%s", name);

@@ -211,8 +211,8 @@ static void commands__show_it(void **state)
     EXPECT_RUN(0, "prolog --job f17");
     set_counters(fixture, "n1", "cxi0", 1500, 2000, 30);
     EXPECT_RUN(0, "epilog --job f17");
-    snprintf(command, sizeof command, "%s traffic f17; %s traffic --live f17; echo =$?",
-             MCASTCTL, MCASTCTL);
+    snprintf(command, sizeof command, "%s traffic f17; %s traffic --live f17; echo =$?", MCASTCTL,
+             MCASTCTL);
     FILE *file = popen(command, "re");
     assert_non_null(file);
     out[fread(out, 1, sizeof out - 1, file)] = '\0';

@@ -326,8 +326,11 @@ TEST(note__keeps_traffic)
 {
     struct error err;
     struct note note = example(4711, "f17"), back;
-    note.traffic = (struct traffic){
-        .begun = true, .shared = true, .begun_ms = 12345, .count = 2, .nics = {{"cxi0"}, {"cxi1"}}};
+    note.traffic = (struct traffic){.begun = true,
+                                    .shared = true,
+                                    .begun_ms = 12345,
+                                    .count = 2,
+                                    .nics = {{.device = "cxi0"}, {.device = "cxi1"}}};
     note.traffic.nics[0].at = (struct counters){{1, 2, 0, 0, INT64_MAX}, 0x13};
     assert_int_equal(note_write(&dir, &note, &err), 0);
     assert_int_equal(note_read(&dir, 4711, &back, &err), 0);
