@@ -257,9 +257,11 @@ const char *note_shared_name(char out[static NOTE_SHARED_SIZE], uint64_t number)
 
 int note_remove(const struct statedir *dir, uint64_t number, struct error *err)
 {
-    char name[NAME_SIZE];
-    (void)statedir_remove(dir, note_shared_name(name, number), NULL);
-    return statedir_remove(dir, name_of(name, number), err);
+    char name[NAME_SIZE], shared[NOTE_SHARED_SIZE];
+    const int rc = statedir_remove(dir, name_of(name, number), err);
+    /* After it: who marks looks for the note then (traffic.c). */
+    (void)statedir_remove(dir, note_shared_name(shared, number), NULL);
+    return rc;
 }
 
 static int is_note(const struct dirent *file)

@@ -12,12 +12,27 @@
 
 /* Which jobs have met others is in the spool, in a file without a text: a note is changed only by
  * who has its job's lock. */
+static bool is_marked(const struct node *node, uint64_t number)
+{
+    char name[NOTE_SHARED_SIZE], *text = NULL;
+    const bool there = statedir_read(&node->dir, note_shared_name(name, number), &text, NULL) == 0;
+    free(text);
+    return there;
+}
+
+/* Once, as it waits for the disk. A note that has gone since takes no mark with it (note_remove).
+ */
 static void mark(const struct node *node, uint64_t number)
 {
     char name[NOTE_SHARED_SIZE];
+    struct note note;
     struct error err;
+    if (is_marked(node, number))
+        return;
     if (statedir_write(&node->dir, note_shared_name(name, number), "", &err) < 0)
         say("%s", err.text);
+    else if (note_read(&node->dir, number, &note, NULL) == ERROR_NOT_FOUND)
+        (void)statedir_remove(&node->dir, name, NULL);
 }
 
 /* Whether another job has services here, as far as this process knows; it learns of it, too. */
@@ -34,14 +49,6 @@ static bool meets_others(const struct node *node, const struct note *note)
             mark(node, other->claim.number);
     }
     return met;
-}
-
-static bool is_marked(const struct node *node, uint64_t number)
-{
-    char name[NOTE_SHARED_SIZE], *text = NULL;
-    const bool there = statedir_read(&node->dir, note_shared_name(name, number), &text, NULL) == 0;
-    free(text);
-    return there;
 }
 
 /* ---- begin and end ---- */

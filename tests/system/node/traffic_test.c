@@ -161,6 +161,57 @@ static void shared_node__is_told(void **state)
     testbed_destroy(testbed);
 }
 
+static ino_t mark_of(const struct fixture *fixture, unsigned number)
+{
+    char path[PATH_SIZE];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/spool/%u.shared", fixture->folder, number);
+    return stat(path, &status) == 0 ? status.st_ino : 0;
+}
+
+/* A mark is written to the disk: once, however many jobs come and go. */
+static void mark__is_written_once(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    static const char *const jobs[] = {"f1", "f2", "f3"};
+    for (size_t i = 0; i < 3; i++)
+        (void)realbroker_reserve(testbed, jobs[i], ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f1");
+    EXPECT_RUN(0, "prolog --job f2");
+    const ino_t first = mark_of(fixture, 1);
+    assert_true(first > 0);
+    EXPECT_RUN(0, "prolog --job f3");
+    assert_int_equal(mark_of(fixture, 1), first);
+    EXPECT_RUN(0, "epilog --job f3");
+    assert_int_equal(mark_of(fixture, 1), first);
+    testbed_destroy(testbed);
+}
+
+static bool prolog_waits(void *arg)
+{
+    return fixture_cxi_logged(arg, "waits");
+}
+
+/* A job ends while another's prolog, which still knows of it, makes services. */
+static void job__that_has_ended_is_not_marked(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    (void)realbroker_reserve(testbed, "f1", ONE_NODE, 201);
+    (void)realbroker_reserve(testbed, "f2", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f1");
+    fixture_set_cxi(fixture, "nics = 2\nlog = yes\n"
+                             "[fault slow]\ncall = alloc_svc\ndelay = 2s\ncount = 1\n");
+    struct process *prolog = fixture_start(fixture, "prolog --job f2");
+    assert_true(await(prolog_waits, fixture, AWAIT_DEADLINE_MS));
+    EXPECT_RUN(0, "epilog --job f1");
+    assert_int_equal(fixture_join(prolog), 0);
+    assert_int_equal(mark_of(fixture, 1), 0);
+    EXPECT_RUN(0, "epilog --job f2");
+    testbed_destroy(testbed);
+}
+
 /* No further request, and the same report when it comes later. */
 static void report__that_is_late_tells_it(void **state)
 {
@@ -233,5 +284,6 @@ static void commands__show_it(void **state)
 
 #define WITH(test) cmocka_unit_test_setup_teardown(test, fixture_create, fixture_destroy)
 UNIT_MAIN(WITH(two_nodes__are_summed), WITH(reset__is_not_told), WITH(shared_node__is_told),
+          WITH(mark__is_written_once), WITH(job__that_has_ended_is_not_marked),
           WITH(report__that_is_late_tells_it), WITH(node__without_counters_tells_nothing),
           WITH(commands__show_it))
