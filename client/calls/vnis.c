@@ -47,10 +47,12 @@ int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *reque
     struct call call = {.rc = call_adopt(&mine, request, "MCAST_VNI_REQUEST_INIT", error)};
     if (call.rc == 0)
         call.rc = names_check_vni(mine.name, error);
-    if (call.rc == 0 && mine.user_count > VNI_USERS_MAX)
-        call.rc = fault_set(error, MCAST_USAGE, "%zu users are too many", mine.user_count);
+    if (call.rc == 0 && (mine.user_count > VNI_USERS_MAX || (mine.user_count > 0 && !mine.users)))
+        call.rc = fault_set(error, MCAST_USAGE, "user_count is %zu: users are at most %d",
+                            mine.user_count, mine.users ? VNI_USERS_MAX : 0);
     call_set(&call, "PUT", call_read_root, error, "/v1/vnis/%s", mine.name);
-    call_set_body(&call, encode_vni(&mine), "the clusters' names are", error);
+    if (call.rc == 0) /* what was refused is not read */
+        call_set_body(&call, encode_vni(&mine), "the clusters' names are", error);
     return handle_run_json(handle, call, json, error);
 }
 

@@ -564,6 +564,40 @@ static void nodes__follow_every_page(void **state)
     end(handle, fake);
 }
 
+/* B1: nothing is read of a request that is refused; a program of before sends what it knows. */
+static void vni__is_asked_for(void **state)
+{
+    static const struct reply script[] = {{201, NULL, "{\"name\":\"daos\",\"vni\":7}", THEN_KEEP}};
+    static const uint32_t users[] = {5, 6};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast *handle = open_fake(fake);
+    struct mcast_vni_request request = MCAST_VNI_REQUEST_INIT, bad[4];
+    char *json = NULL;
+    request.name = "daos";
+    request.users = users;
+    request.user_count = 2;
+    for (size_t i = 0; i < SIZE(bad); i++)
+        bad[i] = request;
+    bad[0].size = 0;
+    bad[1].name = "Daos";
+    bad[2].user_count = SIZE_MAX / sizeof *users;
+    bad[3].users = NULL;
+    for (size_t i = 0; i < SIZE(bad); i++) {
+        struct mcast_error error;
+        assert_int_equal(mcast_vni_create(handle, &bad[i], &json, &error), MCAST_USAGE);
+        assert_true(error.text[0]);
+    }
+    request.size = offsetof(struct mcast_vni_request, clusters);
+    request.clusters = (const char *const *)(uintptr_t)1; /* behind it */
+    assert_int_equal(mcast_vni_create(handle, &request, &json, NULL), 0);
+    free(json);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/vnis/daos HTTP/1.1\r\n" AGENT
+                      "Accept: application/json\r\nContent-Type: application/json\r\n"
+                      "Content-Length: 15\r\n\r\n{\"users\":[5,6]}");
+    end(handle, fake);
+}
+
 static int join_place(const struct mcast_reservation *reservation, void *data)
 {
     char *log = data;
@@ -989,7 +1023,7 @@ UNIT_MAIN(cmocka_unit_test(clock__is_told_by_the_last_answer),
           cmocka_unit_test(env__escapes_the_step_and_keeps_the_order),
           cmocka_unit_test(list__follows_every_page),
           cmocka_unit_test(list__sends_the_filter_and_stops_at_the_limit),
-          cmocka_unit_test(nodes__follow_every_page),
+          cmocka_unit_test(nodes__follow_every_page), cmocka_unit_test(vni__is_asked_for),
           cmocka_unit_test(list__of_a_node_counts_what_is_hidden),
           cmocka_unit_test(list__takes_an_older_filter_and_refuses_a_newer_one),
           cmocka_unit_test(list__refuses_to_go_in_circles),
