@@ -19,6 +19,17 @@ void places_release(struct places *places)
     *places = (struct places){0};
 }
 
+/* Names of nodes, in lists and ranges: what is in none becomes '?', as they are printed into
+ * others' configuration. */
+static char *restrict_letters(char *names)
+{
+    static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+                                  "_.-[],";
+    for (char *at = names; at && *(at += strspn(at, allowed)); at++)
+        *at = '?';
+    return names;
+}
+
 /* Whether the name is that of the last one's successor; the numbers of both are the name's end. */
 static bool continues(const struct places_nodes *nodes, const char *name, size_t prefix)
 {
@@ -55,6 +66,7 @@ static void add_name(struct places_nodes *nodes, const char *name)
     nodes->width = (int)(length - prefix);
     nodes->first = nodes->last = strtoul(name + prefix, NULL, 10);
     memcpy(nodes->text + nodes->start, name, length + 1);
+    (void)restrict_letters(nodes->text + nodes->start);
     nodes->length += length;
 }
 
@@ -70,9 +82,11 @@ static struct place *find(struct places *places, const char *name)
 static struct place *place_of(struct places *places, const char *name)
 {
     struct place place = {0};
-    int end = 0;
-    if (!name || sscanf(name, "g%4us%3u%n", &place.group, &place.number, &end) != 2 ||
-        name[end] != '\0')
+    char plain[24];
+    if (!name || sscanf(name, "g%4us%3u", &place.group, &place.number) != 2)
+        return NULL;
+    snprintf(plain, sizeof plain, "g%us%u", place.group, place.number);
+    if (strcmp(name, plain) != 0) /* also blanks and signs, which sscanf skips */
         return NULL;
     struct place *found = find(places, name);
     if (found)
@@ -132,14 +146,14 @@ void places_read(struct places *places, const json_t *topology)
         struct place *place = place_of(places, json_string_value(json_object_get(one, "switch")));
         if (!place || place->nodes.text)
             continue;
-        place->nodes.text = memory_text(nodes && *nodes ? nodes : NULL);
+        place->nodes.text = restrict_letters(memory_text(nodes && *nodes ? nodes : NULL));
         place->node_count = number_of(one, "node_count");
         place->nics = number_of(one, "nics");
         place->nics_down = number_of(one, "nics_down");
         place->down = state && strcmp(state, "down") == 0;
     }
     places->unplaced_count = number_of(topology, "node_count") - number_of(topology, "placed");
-    places->unplaced.text = memory_text(unplaced && *unplaced ? unplaced : NULL);
+    places->unplaced.text = restrict_letters(memory_text(unplaced && *unplaced ? unplaced : NULL));
 }
 
 static int compare(const void *a, const void *b)
