@@ -357,7 +357,7 @@ plugin() { # a host on which all is well; SwitchParameters beside those that are
     chmod 600 "$dir/login/passwd"
     # It has to be given the login by its standard input.
     cat >"$dir/answer" <<'TEXT'
-case $* in *0123456789abcdef*) exit 9 ;; esac
+case $* in *0123456789abcdef*) exit 9 ;; *' --url '*://*) ;; *) exit 8 ;; esac # the last is no option
 case $*,$(cat) in
 *oauth2/token,*client_secret=0123456789abcdef*) printf '{"access_token": "opened"}\n200' ;;
 */fabric/collectives/jobs/,*'cxi:0123456789abcdef"'* | */fabric/collectives/jobs/,*'Bearer opened"'*) printf '{}\n200' ;;
@@ -418,6 +418,14 @@ check
 echo https://elsewhere/oauth2/token >"$dir/login/endpoint"
 check
 grep -qF "is https://elsewhere/oauth2/token, and not at the broker" "$dir/said" || fail "another endpoint"
+echo -K/tmp/x://y >"$dir/login/endpoint" # SlurmUser may write it, and root's curl reads no file of his
+check
+grep -qF "is -K/tmp/x://y, and not at the broker" "$dir/said" || fail "an option for an endpoint"
+plugin fm_auth=BASIC,fm_authdir="$dir/login"
+printf '%s\n' 'a"b\c' >"$dir/login/passwd"
+sed 's/0123456789abcdef"/a\\"b\\\\c"/' "$dir/answer" | program curl
+check
+! grep -E '^(problem|warning)' "$dir/said" || fail "a password with a quotation mark"
 plugin fm_auth=BASIC,fm_authdir="$dir/login"
 shows SlurmctldParameters other
 shows PrologFlags Alloc
