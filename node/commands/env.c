@@ -6,6 +6,7 @@
 #include "node/services/variables.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -101,6 +102,7 @@ static int find_claim(struct node *node, const struct command_options *options,
 static bool can_read(uint32_t uid, const char *path)
 {
     if (geteuid() == 0) {
+        (void)setgroups(0, NULL); /* for good: root needs none here */
         (void)setfsgid(UID_NOBODY);
         (void)setfsuid(uid);
     }
