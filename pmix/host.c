@@ -78,6 +78,8 @@ static bool take(struct job *job, const pmix_info_t *info)
     const char *name, *value;
     if (infos_variable(info, &name, &value))
         return infos_set_variable(&job->variables, name, value);
+    if (info->value.type == PMIX_STRING && !info->value.data.string)
+        return true;
     if (PMIX_CHECK_KEY(info, MCAST_PMIX_LAUNCH) && info->value.type == PMIX_STRING && !job->launch)
         return (job->launch = strdup(info->value.data.string));
     return !fact_key(info->key) || infos_add_copy(&job->facts, info);

@@ -115,6 +115,27 @@ UNIT(node__that_says_nonsense_is_not_believed)
     mcast_pmix_destroy(pmix);
 }
 
+/* A daemon does not end by what comes over its connection. */
+UNIT(array__without_texts_is_as_without_entries)
+{
+    pmix_info_t info[3];
+    struct mcast_pmix *pmix = mcast_pmix_create();
+    char **env = NULL;
+    for (size_t i = 0; i < 3; i++)
+        PMIX_INFO_CONSTRUCT(&info[i]);
+    PMIX_LOAD_KEY(info[0].key, MCAST_PMIX_LAUNCH);
+    PMIX_LOAD_KEY(info[1].key, PMIX_UNSET_ENVAR);
+    PMIX_LOAD_KEY(info[2].key, MCAST_PMIX_VNIS);
+    for (size_t i = 0; i < 3; i++)
+        info[i].value.type = PMIX_STRING;
+    assert_int_equal(mcast_pmix_local_support(pmix, "job.0", info, 3, NULL), 0);
+    assert_null(mcast_pmix_launch(pmix, "job.0"));
+    env = fork_env(pmix, NULL);
+    assert_null(env[0]);
+    free(env);
+    mcast_pmix_destroy(pmix);
+}
+
 UNIT(application__needs_something)
 {
     struct mcast_pmix_application application = MCAST_PMIX_APPLICATION_INIT;
