@@ -104,8 +104,8 @@ static void stop_parts(void *arg)
         on_engine_stopped(broker);
 }
 
-/* The next start goes on with the listening sockets, if it comes soon: then nobody is refused, and
- * who was accepted before is served here. */
+/* The next start goes on with the listening sockets, if it comes soon: then no connection is
+ * refused, and who was accepted before is served here. */
 static bool keeps_sockets(const struct broker *broker)
 {
     return broker->notify.fd >= 0 && !broker->leadership;

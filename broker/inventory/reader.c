@@ -39,6 +39,8 @@ static bool open_api(struct inventory_reader *reader)
     if (reader->api) {
         reader->closing_apis++;
         drop_api(reader);
+        for (int kind = 0; kind < DOCUMENTS_KINDS; kind++) /* another one counts by itself */
+            reader->kept[kind].stamp = (struct documents_stamp){.version = -1, .updated_us = -1};
     }
     memset(options.urls, 0, sizeof options.urls);
     options.urls[0] = url;

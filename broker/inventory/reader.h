@@ -11,10 +11,11 @@
 
 enum {
     TICK_MS = 500,
-    PARALLEL = 4,      /* requests at once */
-    BATCH = 64,        /* documents that are decoded in one go */
-    PAGE_LINKS = 200,  /* asked for in one page */
-    PAGES_MAX = 16384, /* of one list */
+    PARALLEL = 4,                 /* requests at once */
+    BATCH = 64,                   /* documents that are decoded in one go */
+    PAGE_LINKS = 200,             /* asked for in one page */
+    PAGES_MAX = 16384,            /* of one list */
+    DOCUMENT_BYTES_MAX = 1 << 20, /* of one that was asked for singly: BATCH of them wait at once */
     READ_BYTES_MAX = 1 << 28,
     READ_MS_MAX = 15 * 60 * 1000,
     REQUEST_MS = 30000, /* for one request: nothing waits for it */

@@ -87,6 +87,7 @@ static void give_up_partitions(struct inventory_reader *reader, const char *word
         log_line(LOG_WARNING, "inventory: %s (VNIs of partitions are as they were)", words);
     (void)snprintf(reader->partition_error, sizeof reader->partition_error, "%s", words);
     documents_clear(&reader->round.read, DOCUMENTS_PARTITIONS);
+    reader->round.bytes = 0; /* what they took is not the map's */
     next_kind(reader);
 }
 
@@ -332,6 +333,8 @@ static void take_body(struct inventory_reader *reader, char **link, const struct
     round->bytes += body->length;
     if (round->bytes > READ_BYTES_MAX)
         give_up(reader, SELDOM, "the answers are longer than %d bytes", READ_BYTES_MAX);
+    else if (kept->link && kept->length > DOCUMENT_BYTES_MAX)
+        give_up(reader, SELDOM, "%.200s is longer than %d bytes", kept->link, DOCUMENT_BYTES_MAX);
     else if (!kept->link)
         inventory_work(reader, round->stamping ? WORK_STAMP : WORK_PAGE);
 }

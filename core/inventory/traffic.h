@@ -43,8 +43,8 @@ struct traffic_row {
     struct traffic_record *record;
 };
 
-/* Ordered by seq, oldest first. A user has at most a quarter of the places: whoever runs most jobs
- * does not push out the others'. All zero is empty. */
+/* Ordered by seq, oldest first. A user has at most a quarter of the places, so that
+ * one who runs most jobs does not push out the others'. All zero is empty. */
 struct traffic_log {
     struct traffic_row *rows;      /* from `first` on, */
     size_t first, count, capacity; /* so many */

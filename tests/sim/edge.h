@@ -67,7 +67,7 @@ void edge_calm(struct sim *sim);
 /* A request arrives. False: nobody listens. */
 bool edge_receive(struct sim *sim, struct request *request);
 
-/* It is answered with a reservation that is there; the core hears that somebody has looked. */
+/* It is answered with a reservation that is there; the core is told of it. */
 void edge_show(struct sim *sim, struct request *request, const struct reservation *reservation);
 
 /* What comes back from the fabric manager. */

@@ -155,7 +155,7 @@ const char *rm_cluster_name(const struct sim *sim, const struct job *job);
 const char *rm_job_name(const struct job *job); /* for messages; NULL is allowed */
 const char *rm_request_word(const struct request *request);
 
-/* Slurm has lost it: it is over, and nobody says so. */
+/* Slurm has lost it: it is over, and this is not told. */
 void rm_forget(struct sim *sim, struct job *job);
 
 /* A message to the broker, and its way there. */

@@ -56,8 +56,8 @@ static enum share_sight sight_of(const struct call *call, const struct shared_vn
     return one ? permit_share(call->http->rights, &call->identity, one) : SHARE_HIDDEN;
 }
 
-/* One that was removed is shown while its VNI is quarantined, to admins: nobody else can wait for
- * anything of it. */
+/* One that was removed is shown while its VNI is quarantined, to admins: no one else waits
+ * for it. */
 int shares_handle(struct call *call)
 {
     const struct shared_vni *one = core_shared(engine_core(call->http->engine));
@@ -134,7 +134,7 @@ static int check_owner(struct call *call, int64_t given, uint32_t *uid)
     return 0;
 }
 
-/* Every cluster that it names has to be there: a misspelt one would let nobody in. */
+/* Every cluster that it names has to be there: a misspelt one would let no job in. */
 static int check_clusters(struct call *call, const char *clusters)
 {
     char name[CLUSTER_NAME_MAX + 1];

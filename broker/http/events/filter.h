@@ -11,8 +11,8 @@ struct event_filter {
     const char *cluster, *job; /* of the target; NULL: any */
 };
 
-/* The parameters kind=a,b, cluster and job. 0, or -1 with a 422: what no event has would be waited
- * for in vain. */
+/* The parameters kind=a,b, cluster and job. 0, or -1 with a 422: what no event has would never
+ * come. */
 int event_filter_read(struct event_filter *filter, const struct target *target,
                       struct problem *problem);
 

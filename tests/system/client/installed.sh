@@ -38,26 +38,9 @@ cat "$folder/err"
 [ $code -eq 1 ]
 grep -q "^cannot reach mcastd at $folder/none: No such file or directory" "$folder/err"
 
-cat >"$folder/mcastd.conf" <<EOF
-[broker]
-socket = $folder/s
-[state]
-store = memory
-key_file = $folder/state.key
-[cluster "elcap"]
-users = $(id -u)
-EOF
-"$6" --config "$folder/mcastd.conf" >"$folder/log" 2>&1 &
-broker=$!
-tries=0
-until [ -S "$folder/s" ]; do
-    tries=$((tries + 1))
-    if [ $tries -gt 600 ] || ! kill -0 "$broker"; then
-        cat "$folder/log"
-        exit 1
-    fi
-    sleep 0.1
-done
+mcastd=$6
+# shellcheck source=tests/system/rig/onebroker.sh
+. "$(dirname "$0")/../rig/onebroker.sh"
 LD_LIBRARY_PATH=$lib MCAST_URL="$folder/s" "$folder/example2" >"$folder/out" 2>&1
 cat "$folder/out"
 [ "$(grep -c '^f2Rs8sydSxm[def]: VNI [0-9]*, ' "$folder/out")" -eq 3 ]

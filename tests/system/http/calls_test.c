@@ -153,7 +153,7 @@ static void options__are_what_a_reserve_accepts(void **state)
             snprintf(name, sizeof name, "o%zu", words++);
             assert_int_equal(reserve_with(site, name, lists[j].field, value), 201);
         }
-    assert_int_equal(words, 3 + 3); /* required is not offered: nobody gives addresses here */
+    assert_int_equal(words, 3 + 3); /* required is not offered: this site gives no addresses */
     assert_int_equal(reserve_with(site, "r", "hwcoll", "\"required\""), 422);
     assert_int_equal(reserve_with(site, "i", "interconnect", "\"ethernet\""), 422);
     json_array_foreach(json_object_get(json_object_get(answer.json, "traffic_classes"), "allowed"),

@@ -238,7 +238,7 @@ static void stream__of_a_role_ends_with_it(void **state)
     line_close(line);
 }
 
-/* P3: for whoever is proved to be anybody; they are the site's configuration. */
+/* P3: for all who have proved who they are; they are the site's configuration. */
 static void options__are_for_every_user(void **state)
 {
     struct site *site = *state;
@@ -340,7 +340,7 @@ static size_t members_of(struct site *site, const char *path)
 enum { FOR_USERS = 6, FOR_OWNERS = 11 };
 
 /* As admin, who makes them for others: one of mine; one for my jobs, one for those of everybody,
- * and one for nobody but its owner, on the list of elcap. */
+ * and one for its owner only, on the list of elcap. */
 static void make_shares(struct site *site)
 {
     static const struct {

@@ -145,6 +145,15 @@ static void documents__come_one_by_one(void **state)
     scene_await(&scene, "switches_down", 1);
 }
 
+/* 64 of them may wait to be decoded. */
+static void document__that_is_too_long_changes_nothing(void **state)
+{
+    (void)state;
+    survives("[{\"path\":\"/fabric/switches\",\"merge\":{\"documents\":null}},"
+             "{\"path\":\"/fabric/switches/*\",\"fill_to\":1100000}]",
+             "/fabric/switches/g0s0 is longer than 1048576 bytes");
+}
+
 static int open_large(void **state)
 {
     (void)state;
@@ -170,5 +179,6 @@ UNIT_MAIN(ON_SCENE(nonsense__changes_nothing), ON_SCENE(list__without_links_chan
           ON_SCENE(page__that_is_cut_changes_nothing), ON_SCENE(refusal__costs_a_line),
           ON_SCENE(loss__of_most_must_be_said_twice),
           ON_SCENE(partitions__that_make_no_sense_leave_the_map_alone),
+          ON_SCENE(document__that_is_too_long_changes_nothing),
           cmocka_unit_test_setup_teardown(documents__come_one_by_one, open_never, close_scene),
           cmocka_unit_test_setup_teardown(ports__thirty_thousand_in_pages, open_large, close_scene))

@@ -173,6 +173,28 @@ static void reload__reads_the_file_again(void **state)
     assert_true(node_has_moved(&scene));
 }
 
+/* Two fabric managers may count alike: what one has told says nothing of the other (P1). */
+static void another_fabric_manager__is_read_whole(void **state)
+{
+    char conf[FOLDER_PATH_SIZE + 32];
+    (void)state;
+    scene_await(&scene, "switches", 6);
+    scene_tell_fm(&scene, "POST", "/mock/faults",
+                  "{\"path\":\"/fabric/*s\",\"merge\":{\"documentVersion\":1,"
+                  "\"documentUpdateTimeMicros\":null}}");
+    scene_await_check(&scene);
+    scene_await_check(&scene);
+    scene_set(&scene, "/fabric/switches/g1s0", "OFFLINE");
+    scene_await_check(&scene);
+    scene_await_check(&scene);
+    assert_int_equal(scene_number(&scene, "/v1/fabric", "switches_down"), 0);
+    assert_int_equal(
+        mkdir(folder_path(conf, sizeof conf, testbed_folder(scene.testbed), "conf.d"), 0700), 0);
+    assert_int_equal(folder_write(conf, "file.conf", 0600, "[fm]\ntimeout = 7s\n"), 0);
+    assert_int_equal(kill(process_pid(testbed_broker(scene.testbed)), SIGHUP), 0);
+    scene_await(&scene, "switches_down", 1);
+}
+
 static size_t requests_of(const char *path)
 {
     struct plainhttp_reply reply;
@@ -203,12 +225,12 @@ static void poll__reads_what_has_changed(void **state)
     assert_true(requests_of("/fabric/ports") - ports < 18);
 }
 
-UNIT_GROUP(NULL, NULL,
-           cmocka_unit_test_setup_teardown(fabric__is_read_and_found, open_scene, close_scene),
-           cmocka_unit_test_setup_teardown(nodes__come_in_pages, open_scene, close_scene),
-           cmocka_unit_test_setup_teardown(job__spans_groups_and_switches, open_scene, close_scene),
-           cmocka_unit_test_setup_teardown(change__is_an_event_of_its_kind, open_scene,
-                                           close_scene),
-           cmocka_unit_test_setup_teardown(partitions__reach_the_pool, open_scene, close_scene),
-           cmocka_unit_test_setup_teardown(reload__reads_the_file_again, open_scene, close_scene),
-           cmocka_unit_test_setup_teardown(poll__reads_what_has_changed, open_scene, close_scene))
+UNIT_GROUP(
+    NULL, NULL, cmocka_unit_test_setup_teardown(fabric__is_read_and_found, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(nodes__come_in_pages, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(job__spans_groups_and_switches, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(change__is_an_event_of_its_kind, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(partitions__reach_the_pool, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(another_fabric_manager__is_read_whole, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(reload__reads_the_file_again, open_scene, close_scene),
+    cmocka_unit_test_setup_teardown(poll__reads_what_has_changed, open_scene, close_scene))

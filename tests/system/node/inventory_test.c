@@ -118,7 +118,7 @@ static void same__is_told_once(void **state)
     EXPECT_RUN(0, "inventory --report"); /* at once */
     expect_known(testbed, "\"cxi3\"");
     testbed_kill_broker(testbed);
-    EXPECT_RUN(0, "tend"); /* asks nobody */
+    EXPECT_RUN(0, "tend"); /* makes no request */
     fixture_set_cxi(fixture, "nics = 3\n");
     EXPECT_RUN(0, "tend");
     fixture_expect_err(fixture, "the node's NICs are reported later");

@@ -172,7 +172,7 @@ static int close_house(void **state)
     return 0;
 }
 
-/* A port that nobody has at this moment. */
+/* A port that is free at this moment. */
 static int free_port(void)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -25,26 +25,9 @@ lib=$(dirname "$PKG_CONFIG_PATH")
 "$3" -std=gnu17 -Wall -Wextra -Werror "$folder/host.c" -o "$folder/host" \
     $("$4" --cflags --libs mcast_pmix)
 
-cat >"$folder/mcastd.conf" <<EOF2
-[broker]
-socket = $folder/s
-[state]
-store = memory
-key_file = $folder/state.key
-[cluster "elcap"]
-users = $(id -u)
-EOF2
-"$6" --config "$folder/mcastd.conf" >"$folder/log" 2>&1 &
-broker=$!
-tries=0
-until [ -S "$folder/s" ]; do
-    tries=$((tries + 1))
-    if [ $tries -gt 600 ] || ! kill -0 "$broker"; then
-        cat "$folder/log"
-        exit 1
-    fi
-    sleep 0.1
-done
+mcastd=$6
+# shellcheck source=tests/system/rig/onebroker.sh
+. "$(dirname "$0")/../rig/onebroker.sh"
 mkdir "$folder/tmp"
 echo 'get mcast.vnis' | TMPDIR=$folder/tmp PMIX_MCA_gds=hash LD_LIBRARY_PATH=$lib MCAST_URL=$folder/s \
     timeout -k 5 60 "$folder/host" "$7" >"$folder/out" 2>&1 || {

@@ -411,7 +411,7 @@ T(join__is_denied_in_the_words_of_the_fabric_manager)
     }
 }
 
-/* Also when nobody asks at that moment. */
+/* Also when no one asks at that moment. */
 T(join__denied_between_two_requests_is_so_to_the_second)
 {
     struct driver *d = *state;

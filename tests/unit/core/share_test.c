@@ -176,7 +176,7 @@ FRESH(share__has_bounds)
     assert_int_equal(driver_answered(d), ANSWER_SAME);
 }
 
-/* Each change is an event: nobody fills what others follow. What changes nothing is not counted,
+/* Each change is an event: no user fills what others follow. What changes nothing is not counted,
  * and an admin is not (B1, P5). */
 UP(share__changes_of_a_user_have_a_pace)
 {

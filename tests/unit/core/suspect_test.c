@@ -172,7 +172,7 @@ static void sync_of(struct driver *d, const char *cluster, const char *const *ac
     driver_tick(d, 1000);
 }
 
-/* B9: nobody gets VNIs from here, so none can be given twice. */
+/* B9: no cluster gets VNIs from here, so none can be given twice. */
 FRESH(suspect__is_nobody_where_slurm_gives_all_vnis)
 {
     struct driver *d = *state;
