@@ -179,50 +179,6 @@ static void adopt_config(struct engine *engine, const struct config *config)
     listcommand_configure(engine->lists, config);
 }
 
-/* ---- what the inventory asks ---- */
-
-static const char *fabric_url(void *arg)
-{
-    const struct engine *engine = arg;
-    struct core_status status;
-    core_status(engine->core, &status);
-    return status.link == LINK_UP && !engine->stopping ? status.link_url : NULL;
-}
-
-static bool fabric_busy(void *arg)
-{
-    const struct engine *engine = arg;
-    struct core_status status;
-    core_status(engine->core, &status);
-    return status.calls_queued_reserve + status.calls_queued_release + status.calls_queued_check +
-               status.calls_queued_cleanup + status.calls_in_flight >
-           0;
-}
-
-/* B2. */
-static void take_partitions(void *arg, const struct documents_partitions *all)
-{
-    struct partition *told = memory_resized(NULL, all->count + 1, sizeof *told);
-    for (size_t i = 0; i < all->count; i++)
-        told[i] = (struct partition){.name = all->all[i].name, .vnis = &all->all[i].vnis};
-    struct core_event event = {.kind = CORE_PARTITIONS,
-                               .u.partitions = {.all = told, .count = all->count}};
-    engine_step(arg, &event);
-    free(told);
-}
-
-static bool partitions_open(void *arg)
-{
-    const struct engine *engine = arg;
-    return core_partitions_open(engine->core);
-}
-
-static bool inventory_may_send(void *arg)
-{
-    const struct engine *engine = arg;
-    return leadership_holds(engine->options.leadership);
-}
-
 static bool may_send(void *leadership)
 {
     return leadership_holds(leadership);
@@ -426,15 +382,12 @@ static int start_edges(struct engine *engine, struct error *err)
                       on_edge, engine, err);
     if (!engine->fabric)
         return ERROR_INVALID;
-    const struct inventory_hooks hooks = {.step = on_edge,
-                                          .url = fabric_url,
-                                          .busy = fabric_busy,
-                                          .may_send = inventory_may_send,
-                                          .partitions = take_partitions,
-                                          .partitions_open = partitions_open,
-                                          .arg = engine};
+    const struct inventory_surroundings around = {.core = engine->core,
+                                                  .leadership = engine->options.leadership,
+                                                  .step = on_edge,
+                                                  .arg = engine};
     engine->reports = inventory_reports_of(engine->core);
-    engine->inventory = inventory_create(engine->options.loop, &hooks, engine->options.config);
+    engine->inventory = inventory_create(engine->options.loop, &around, engine->options.config);
     engine->open_parts += 2;
     lead(engine);
     return 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "broker/config/config.h"
+#include "broker/leadership.h"
 #include "core/core.h"
 #include "core/inventory/inventory.h"
 #include "fmapi/wire/documents.h"
@@ -20,22 +21,17 @@
 
 struct inventory_reader;
 
-struct inventory_hooks {
+struct inventory_surroundings {
+    const struct core *core;       /* which fabric manager, and whether jobs wait for it */
+    struct leadership *leadership; /* NULL: this broker is alone */
     void (*step)(void *arg, struct core_event *event);
-    /* Base URL of the fabric manager in use; NULL: the link is not up. */
-    const char *(*url)(void *arg);
-    bool (*busy)(void *arg); /* calls for jobs wait */
-    bool (*may_send)(void *arg);
-    /* All VNI partitions, after each whole answer (B2), valid during the call; or NULL. */
-    void (*partitions)(void *arg, const struct documents_partitions *all);
-    /* Whether they are to be asked for again, whatever their version; NULL: they never are. */
-    bool (*partitions_open)(void *arg);
     void *arg;
 };
 
-/* Copies the hooks. Never NULL; reads nothing before the loop runs. The configuration is the
+/* Copies the surroundings. Never NULL; reads nothing before the loop runs. The configuration is the
  * caller's until another is in force. */
-struct inventory_reader *inventory_create(uv_loop_t *loop, const struct inventory_hooks *hooks,
+struct inventory_reader *inventory_create(uv_loop_t *loop,
+                                          const struct inventory_surroundings *around,
                                           const struct config *config);
 /* keep: what it says of the fabric manager is as it was. */
 void inventory_configure(struct inventory_reader *reader, const struct config *config, bool keep);
@@ -59,7 +55,3 @@ void inventory_facts(const struct inventory_reader *reader, struct inventory_fac
 
 /* What is known now; valid until the loop turns. */
 struct inventory inventory_now(const struct inventory_reader *reader);
-
-/* The VNI partitions, as last read whole; NULL: never (B2). They are there as long as none was read
- * since, also when the fabric manager is away. */
-const struct documents_partitions *inventory_partitions(const struct inventory_reader *reader);

@@ -26,12 +26,17 @@ static void drop_api(struct inventory_reader *reader)
         round_forget(asked); /* destroyed, it does not answer */
 }
 
+static bool may_send(void *leadership)
+{
+    return leadership_holds(leadership);
+}
+
 /* False: there is no way to the fabric manager now. */
 static bool open_api(struct inventory_reader *reader)
 {
     struct fmapi_options options;
     struct error err = {0};
-    const char *url = reader->hooks.url(reader->hooks.arg);
+    const char *url = inventory_url(reader);
     if (!url || !settings_fabric(reader->config, &options))
         return false;
     if (reader->api && !reader->renew && strcmp(reader->url, url) == 0)
@@ -46,8 +51,8 @@ static bool open_api(struct inventory_reader *reader)
     options.urls[0] = url;
     options.parallel = PARALLEL;
     options.timeout_ms = REQUEST_MS;
-    options.may_send = reader->hooks.may_send;
-    options.may_send_arg = reader->hooks.arg;
+    options.may_send = reader->around.leadership ? may_send : NULL;
+    options.may_send_arg = reader->around.leadership;
     reader->api = fmapi_create(reader->loop, &options, &err);
     if (!reader->api)
         return false;
@@ -68,20 +73,20 @@ static void on_timer(uv_timer_t *timer)
         return;
     reader->active = true;
     reader->round.begun_ns = uv_hrtime();
-    const struct inventory_hooks *hooks = &reader->hooks;
-    const bool again = hooks->partitions_open && hooks->partitions_open(hooks->arg);
-    reader->round.stamping = reader->kept[DOCUMENTS_PARTITIONS].whole && !again;
+    reader->round.stamping =
+        reader->kept[DOCUMENTS_PARTITIONS].whole && !inventory_wants_partitions(reader);
     round_go_on(reader);
 }
 
 /* ---- life ---- */
 
-struct inventory_reader *inventory_create(uv_loop_t *loop, const struct inventory_hooks *hooks,
+struct inventory_reader *inventory_create(uv_loop_t *loop,
+                                          const struct inventory_surroundings *around,
                                           const struct config *config)
 {
     struct inventory_reader *reader = memory_zeroed(sizeof *reader);
     reader->loop = loop;
-    reader->hooks = *hooks;
+    reader->around = *around;
     reader->config = config;
     (void)uv_timer_init(loop, &reader->timer);
     reader->timer.data = reader;
@@ -152,9 +157,4 @@ struct inventory inventory_now(const struct inventory_reader *reader)
 {
     const bool fm = reader->config->inventory_source == CONFIG_INVENTORY_FM;
     return (struct inventory){.map = fm ? reader->map : NULL, .file = reader->config->nicbook};
-}
-
-const struct documents_partitions *inventory_partitions(const struct inventory_reader *reader)
-{
-    return reader->kept[DOCUMENTS_PARTITIONS].whole ? &reader->documents.partitions : NULL;
 }

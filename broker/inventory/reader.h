@@ -7,7 +7,8 @@
 #include <sys/queue.h>
 
 /* struct inventory_reader as its parts see it: reader.c, when a round begins, and its life;
- * round.c, what a round does; work.c, what of that a worker thread does. */
+ * round.c, what a round does; work.c, what of that a worker thread does; around.c, what is asked of
+ * the core. */
 
 enum {
     TICK_MS = 500,
@@ -78,7 +79,7 @@ struct round {
 
 struct inventory_reader {
     uv_loop_t *loop;
-    struct inventory_hooks hooks;
+    struct inventory_surroundings around;
     const struct config *config;
     struct fmapi *api; /* NULL: none yet; of its own, so that no job waits for its connections */
     char *url;         /* that it was made for */
@@ -125,6 +126,15 @@ void round_end(struct inventory_reader *reader, int64_t polls);
 void round_forget(struct asked *asked);
 /* A part has closed; the thread's, too. */
 void reader_part_closed(struct inventory_reader *reader);
+
+/* Base URL of the fabric manager in use; NULL: the link is not up. */
+const char *inventory_url(const struct inventory_reader *reader);
+/* Whether calls for jobs wait for the fabric manager, or are under way. */
+bool inventory_yields(const struct inventory_reader *reader);
+/* All VNI partitions, after each whole answer (B2); whether they are to be asked for again,
+ * whatever their version. */
+void inventory_tell_partitions(struct inventory_reader *reader);
+bool inventory_wants_partitions(const struct inventory_reader *reader);
 
 /* Begins what the thread is to do; round_worked is called when it is done. */
 void inventory_work(struct inventory_reader *reader, enum work what);

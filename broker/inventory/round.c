@@ -69,11 +69,10 @@ void round_free(struct inventory_reader *reader)
 
 void round_end(struct inventory_reader *reader, int64_t polls)
 {
-    const struct inventory_hooks *hooks = &reader->hooks;
     assert(!reader->working);
     round_clear(reader);
     inventory_work(reader, WORK_DROP);
-    if (hooks->partitions_open && hooks->partitions_open(hooks->arg))
+    if (inventory_wants_partitions(reader))
         polls = 1;
     reader->due_ms = uv_now(reader->loop) + (uint64_t)(polls * reader->config->inventory_poll_ms);
 }
@@ -160,8 +159,7 @@ static void adopt_partitions(struct inventory_reader *reader)
     from->partitions = (struct documents_partitions){0};
     reader->kept[DOCUMENTS_PARTITIONS] = reader->round.kept[DOCUMENTS_PARTITIONS];
     reader->partition_error[0] = '\0';
-    if (reader->hooks.partitions)
-        reader->hooks.partitions(reader->hooks.arg, &to->partitions);
+    inventory_tell_partitions(reader);
 }
 
 /* A kind is whole: as many documents as links. */
@@ -266,7 +264,7 @@ static void adopt_map(struct inventory_reader *reader)
                                             .changes = reader->changes,
                                             .count = reader->change_count,
                                             .sum = &reader->sum}};
-    reader->hooks.step(reader->hooks.arg, &event);
+    reader->around.step(reader->around.arg, &event);
 }
 
 static void take_map(struct inventory_reader *reader)
@@ -413,7 +411,7 @@ static void ask_singles(struct inventory_reader *reader)
 /* Waits a moment while jobs need the fabric manager. */
 static bool yields(struct inventory_reader *reader)
 {
-    if (!reader->hooks.busy(reader->hooks.arg) || reader->round.yields >= YIELDS_MAX)
+    if (!inventory_yields(reader) || reader->round.yields >= YIELDS_MAX)
         return false;
     reader->round.yields++;
     (void)uv_timer_start(&reader->timer, reader->timer.timer_cb, YIELD_MS, TICK_MS);
