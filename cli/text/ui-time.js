@@ -1,1 +1,88 @@
-x
+// SPDX-License-Identifier: Apache-2.0
+// Up to an hour as curves. The broker keeps no past: this page samples it while it is open.
+
+import {card, getJson, getText, h, pause} from "/ui-base.js";
+
+const EACH_MS = 5000, KEPT = 3600000 / EACH_MS, OVER = 60000 / EACH_MS;
+const samples = []; // {at, reserves, buckets: [[le, count], …], queue, quarantined, held}
+let trouble = "";
+
+const series = /^mcastd_http_request_duration_seconds_(bucket|count)\{method="PUT",route="\/v1\/clusters\/\{\}\/jobs\/\{\}"(?:,le="([^"]*)")?\} (\S+)$/;
+
+async function sample() {
+    const [status, metrics] = await Promise.all([getJson("/v1/status"), getText("/metrics").catch(() => "")]);
+    const one = {at: Date.now(), reserves: 0, buckets: [], queue: 0, quarantined: status.vnis.quarantined, held: status.vnis.held};
+    for (const name of ["fm_reserve", "fm_release", "fm_check", "fm_cleanup"]) one.queue += status.queues[name];
+    for (const line of metrics.split("\n")) {
+        const found = series.exec(line);
+        if (!found) continue;
+        if (found[1] === "count") one.reserves = Number(found[3]);
+        else one.buckets.push([found[2] === "+Inf" ? Infinity : Number(found[2]), Number(found[3])]);
+    }
+    samples.push(one);
+    if (samples.length > KEPT) samples.shift();
+}
+
+export async function timeStart(redraw) {
+    for (;;) {
+        await sample().then(() => { trouble = ""; }, (error) => { trouble = error.message; });
+        redraw();
+        await pause(EACH_MS);
+    }
+}
+
+// Counters begin anew with the broker: then nothing is known of the time between.
+function rate(i) {
+    const a = samples[i - 1], b = samples[i];
+    return a && b.reserves >= a.reserves ? (b.reserves - a.reserves) * 1000 / (b.at - a.at) : NaN;
+}
+
+// Of the requests of the last minute; as high as the bucket's bound, in ms.
+function quantile(q) {
+    return (i) => {
+        const a = samples[Math.max(0, i - OVER)], b = samples[i];
+        const total = b.reserves - a.reserves;
+        if (total <= 0) return NaN;
+        const found = b.buckets.find(([, n], k) => n - (a.buckets[k]?.[1] || 0) >= q * total);
+        return found && found[0] !== Infinity ? found[0] * 1000 : NaN;
+    };
+}
+
+const text = (value) => Number.isFinite(value) ? value.toLocaleString("en", {maximumFractionDigits: 1}) : "–";
+
+function svg(tag, attributes, ...children) {
+    const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    element.append(...children);
+    return element;
+}
+
+function curve(title, id, lines) {
+    const end = Date.now(), begin = end - 3600000;
+    const values = lines.map(([, , value]) => samples.map((one, i) => value(i)));
+    const highest = Math.max(1e-9, ...values.flat().filter(Number.isFinite));
+    const paths = values.map((list, k) => {
+        let path = "", pen = "M";
+        list.forEach((value, i) => {
+            if (!Number.isFinite(value)) { pen = "M"; return; }
+            path += `${pen}${((samples[i].at - begin) / 3600).toFixed(1)} ${(98 - 94 * value / highest).toFixed(1)}`;
+            pen = "L";
+        });
+        return svg("path", {class: lines[k][0], d: path || "M0 98"});
+    });
+    const now = lines.map(([, label], k) => `${label}: ${text(values[k].at(-1))}, at most ${text(Math.max(...values[k].filter(Number.isFinite)))}`);
+    return card(title, {id}, svg("svg", {viewBox: "0 0 1000 100", preserveAspectRatio: "none", role: "img", "aria-label": now.join("; ")},
+        svg("path", {class: "axis", d: "M0 99H1000"}), ...paths),
+    h("p", {class: "soft"}, "one hour ago … now"),
+    lines.map(([kind, ], k) => h("p", {class: kind === "a" ? "key is-live" : "key is-quarantined"}, now[k])));
+}
+
+export function showTime(view) {
+    return () => view.replaceChildren(
+        h("p", {class: "soft"}, trouble ? `not sampled: ${trouble}` : "Sampled each 5 s since this page was opened."),
+        h("div", {class: "cards"},
+            curve("Reserves per second", "time-reserves", [["a", "reserves/s", rate]]),
+            curve("How long reserves take (ms)", "time-latency", [["a", "half of them, up to", quantile(0.5)], ["b", "99 of 100, up to", quantile(0.99)]]),
+            curve("Queue at the fabric manager", "time-queue", [["a", "calls", (i) => samples[i].queue]]),
+            curve("VNIs that are not free and in no job", "time-vnis", [["a", "held", (i) => samples[i].held], ["b", "quarantined", (i) => samples[i].quarantined]])));
+}

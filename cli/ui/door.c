@@ -28,6 +28,7 @@ static const struct {
 } files[] = {{"/", "text/html; charset=utf-8"},
              {"/ui.css", "text/css; charset=utf-8"},
              {"/ui.js", "text/javascript; charset=utf-8"},
+             {"/ui-base.js", "text/javascript; charset=utf-8"},
              {"/ui-now.js", "text/javascript; charset=utf-8"},
              {"/ui-jobs.js", "text/javascript; charset=utf-8"},
              {"/ui-time.js", "text/javascript; charset=utf-8"}};
