@@ -27,9 +27,11 @@ async function ask(path, signal) {
 export const getJson = async (path) => (await ask(path)).json();
 export const getText = async (path) => (await ask(path)).text();
 
+export const hasKey = () => /^#[0-9a-f]{64}$/.test(location.hash);
+
 // The address' key is good once, and stands there no longer.
 export async function openSession() {
-    if (!/^#[0-9a-f]{64}$/.test(location.hash))
+    if (!hasKey())
         throw new Refusal(403, "wrong-key", "This address has no key. Open the one that mcastctl ui " +
             "printed last: it prints a new one whenever one was used, as a reload needs one, too.");
     key = location.hash.slice(1);

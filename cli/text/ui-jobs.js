@@ -249,7 +249,8 @@ function waitsFor(job) {
 
 function map(topology) {
     if (!topology) return card("Map", {id: "job-map", class: "wide"}, h("p", {class: "soft"}, "not known"));
-    const groups = Map.groupBy(topology.switches, (one) => one.group);
+    const groups = new Map();
+    for (const one of topology.switches) groups.set(one.group, [...(groups.get(one.group) || []), one]);
     return card("Map", {id: "job-map", class: "wide"},
         h("p", {}, `${count(topology.placed)} of ${count(topology.node_count)} nodes at ${count(topology.switches.length)} ` +
             `switches in ${count(topology.groups)} groups; ${count(topology.nics_down)} of ${count(topology.nics)} NICs down`),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of mcastctl ui: what is known of the broker, kept live, and which view is shown.
 
-import {Refusal, follow, getJson, openSession, pause} from "/ui-base.js";
+import {Refusal, follow, getJson, hasKey, openSession, pause} from "/ui-base.js";
 import {jobsChange, jobsKey, jobsStart, showJob, showJobs} from "/ui-jobs.js";
 import {showNow} from "/ui-now.js";
 import {showTime, timeStart} from "/ui-time.js";
@@ -103,6 +103,8 @@ async function followAll() {
 }
 
 async function start() {
+    // A new address in this tab.
+    addEventListener("hashchange", () => { if (hasKey()) location.reload(); });
     try {
         await openSession();
     } catch (error) {
