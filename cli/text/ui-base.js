@@ -79,7 +79,7 @@ export function h(tag, attributes, ...children) {
         if (name === "onclick") element.addEventListener("click", value);
         else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
     }
-    element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
     return element;
 }
 

@@ -45,7 +45,8 @@ const done = arguments[0];
     done({page: document.documentElement.outerHTML, address: location.href, cookie: document.cookie,
         name: window.name, state: JSON.stringify(history.state),
         local: JSON.stringify({...localStorage}), session: JSON.stringify({...sessionStorage}),
-        requests: performance.getEntries().map((one) => one.name).join("\\n"),
+        // The navigation's own entry has the address as it was opened, with the key that is spent.
+        requests: performance.getEntriesByType("resource").map((one) => one.name).join("\\n"),
         counts: [databases, stores, workers]});
 })();
 """
