@@ -55,10 +55,7 @@ export async function follow(after, each, state) {
                 wait = 500;
                 const parts = (text + value).split("\n\n");
                 text = parts.pop();
-                for (const part of parts) {
-                    const data = /^data: (.*)$/m.exec(part);
-                    if (!data) continue;
-                    const event = JSON.parse(data[1]);
+                for (const event of parts.flatMap(parseEvents)) {
                     after = event.seq || event.to || after;
                     each(event);
                 }
@@ -98,6 +95,11 @@ export const since = (time) => time ? duration(Date.now() - Date.parse(time)) : 
 export const clock = (time) => h("time", {datetime: time, title: time},
     time ? new Date(time).toLocaleTimeString([], {hour12: false}) : "");
 export const count = (number) => (number ?? 0).toLocaleString("en").replaceAll(",", "\u202f");
+
+export const plural = (number, word, ending = "s") => `${count(number)} ${word}${number === 1 ? "" : ending}`;
+
+export const parseEvents = (stream) => stream.split("\n").filter((line) => line.startsWith("data: "))
+    .map((line) => JSON.parse(line.slice(6)));
 
 // Parts of a whole as a bar with a legend: [[class, label, amount], …]
 export function bar(parts) {

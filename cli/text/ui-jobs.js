@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // All reservations that may be seen, as a table, and one of them.
 
-import {bar, card, clock, count, getJson, getText, h, pause, since} from "/ui-base.js";
+import {bar, card, clock, count, getJson, getText, h, parseEvents, pause, plural, since} from "/ui-base.js";
 
 const ROW = 34, SPARE = 8, PAGE = 1000, GONE_MAX = 1000, REREAD_MS = 300000;
 
@@ -118,7 +118,7 @@ function pick() {
 }
 
 const shows = (job) => [job.cluster, job.job, job.state, count(job.node_count), job.uid ?? "–",
-    (job.vnis || []).join(", "), job.hwcoll?.state === "reserved" ? count(job.hwcoll.addresses) : "–", since(job.created)];
+    (job.vnis || []).join(", ") || "–", job.hwcoll?.state === "reserved" ? count(job.hwcoll.addresses) : "–", since(job.created)];
 
 function fill(row, job, index) {
     shows(job).forEach((text, i) => {
@@ -252,12 +252,12 @@ function map(topology) {
     const groups = new Map();
     for (const one of topology.switches) groups.set(one.group, [...(groups.get(one.group) || []), one]);
     return card("Map", {id: "job-map", class: "wide"},
-        h("p", {}, `${count(topology.placed)} of ${count(topology.node_count)} nodes at ${count(topology.switches.length)} ` +
-            `switches in ${count(topology.groups)} groups; ${count(topology.nics_down)} of ${count(topology.nics)} NICs down`),
+        h("p", {}, `${count(topology.placed)} of ${plural(topology.node_count, "node")} at ` +
+            `${plural(topology.switches.length, "switch", "es")} in ${plural(topology.groups, "group")}; ${count(topology.nics_down)} of ${count(topology.nics)} NICs down`),
         [...groups].map(([group, switches]) => h("div", {class: "group"}, h("h2", {}, `group ${group}`),
             h("div", {class: "switches"}, switches.map((one) =>
                 h("div", {class: `switch ${one.state === "up" || !one.state ? "" : "down"}`}, h("strong", {}, one.switch),
-                    ` ${one.state || ""}, ${count(one.node_count)} nodes`, h("br"), h("span", {class: "soft"}, one.nodes || "")))))),
+                    ` ${one.state || ""}, ${plural(one.node_count, "node")}`, h("br"), h("span", {class: "soft"}, one.nodes || "")))))),
         topology.nodes_without_address ? h("p", {}, `without an address: ${topology.nodes_without_address}`) : null);
 }
 
@@ -271,10 +271,6 @@ function facts(job) {
             ["network", job.interconnect || "–"]].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])));
 }
 
-function parse(stream) {
-    return stream.split("\n").filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)));
-}
-
 export function showJob(view, known, text) {
     const number = Number(text), stays = () => location.hash === `#job/${text}`;
     let events = [], topology = null, told = "", faults = "";
@@ -286,7 +282,7 @@ export function showJob(view, known, text) {
         const job = jobs.get(number) || gone.get(number);
         if (!job) return;
         const where = `cluster=${encodeURIComponent(job.cluster)}&job=${encodeURIComponent(job.job)}`;
-        events = parse(await getText(`/v1/events?follow=0&${where}`)).filter((event) => event.number === number);
+        events = parseEvents(await getText(`/v1/events?follow=0&${where}`)).filter((event) => event.number === number);
         if (found && !topology)
             topology = await getJson(`/v1/clusters/${encodeURIComponent(job.cluster)}/jobs/${encodeURIComponent(job.job)}/topology`)
                 .catch(() => null);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // How the broker is now.
 
-import {bar, card, clock, count, duration, h, since} from "/ui-base.js";
+import {bar, card, clock, count, duration, h, plural, since} from "/ui-base.js";
 import {longestWaits} from "/ui-jobs.js";
 
 const SHOWN = 12;
 
 function link(status, events) {
     const fm = status.fabric_manager;
-    const past = events.filter((event) => event.event.startsWith("link-")).slice(0, 5);
+    const past = events.slice(0, 5);
     return card("Link to the fabric manager", {id: "card-link"},
         h("p", {class: `big ${fm.link === "up" ? "good" : "bad"}`}, `${fm.link}, for ${since(fm.since)}`),
         h("p", {class: "soft"}, fm.url || "no address"),
         fm.last_error ? h("p", {class: fm.link === "up" ? "soft" : "bad"}, fm.last_error) : null,
-        h("p", {}, `lost ${count(fm.losses)} times since the broker's start`),
+        h("p", {}, `lost ${plural(fm.losses, "time")} since the broker's start`),
         h("ol", {}, past.map((event) => h("li", {}, clock(event.time),
             event.event === "link-up" ? "up" : `down: ${event.detail || ""}`))));
 }
@@ -51,7 +51,7 @@ function waiting(status) {
         h("h2", {}, "Jobs whose VNIs are not free yet, longest first"),
         longest.length ? h("ul", {}, longest.map((job) => h("li", {}, h("a", {href: `#job/${job.number}`},
             `${job.cluster}/${job.job}`), ` for ${since(job.released)}`,
-            job.waiting_for ? `, for ${count(job.waiting_for.count)} nodes` : "")))
+            job.waiting_for ? `, for ${plural(job.waiting_for.count, "node")}` : "")))
             : h("p", {class: "soft"}, "none"));
 }
 
@@ -86,8 +86,8 @@ function brokers(status) {
 function latest(known) {
     return card("Latest events", {id: "card-events", class: "wide"},
         known.noEvents ? h("p", {class: "soft"}, known.noEvents) : null,
-        h("ol", {reversed: ""}, known.events.filter((event) => event.event !== "gap").slice(0, SHOWN).map((event) =>
-            h("li", {value: event.seq}, clock(event.time), h("span", {class: event.fatal ? "bad" : ""}, event.event), " ",
+        h("ol", {}, known.events.filter((event) => event.event !== "gap").slice(0, SHOWN).map((event) =>
+            h("li", {}, clock(event.time), h("span", {class: event.fatal ? "bad" : ""}, event.event), " ",
                 event.number ? h("a", {href: `#job/${event.number}`}, `${event.cluster}/${event.job}`) : event.cluster || "",
                 event.detail ? ` ${event.detail}` : ""))));
 }
@@ -97,7 +97,7 @@ export function showNow(view, known) {
         const status = known.status;
         if (!status) return view.replaceChildren(h("p", {}, "waiting for the broker"));
         const focused = document.activeElement?.getAttribute("href");
-        view.replaceChildren(h("div", {class: "cards"}, findings(known), link(status, known.events), vnis(status),
+        view.replaceChildren(h("div", {class: "cards"}, findings(known), link(status, known.links), vnis(status),
             addresses(status), waiting(status), brokers(status), latest(known)));
         if (focused) [...view.querySelectorAll("a")].find((a) => a.getAttribute("href") === focused)?.focus();
     };

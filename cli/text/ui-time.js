@@ -11,7 +11,7 @@ const series = /^mcastd_http_request_duration_seconds_(bucket|count)\{method="PU
 
 async function sample() {
     const [status, metrics] = await Promise.all([getJson("/v1/status"), getText("/metrics").catch(() => "")]);
-    const one = {at: Date.now(), reserves: 0, buckets: [], queue: 0, quarantined: status.vnis.quarantined, held: status.vnis.held};
+    const one = {at: Date.now(), reserves: metrics ? 0 : NaN, buckets: [], queue: 0, quarantined: status.vnis.quarantined, held: status.vnis.held};
     for (const name of ["fm_reserve", "fm_release", "fm_check", "fm_cleanup"]) one.queue += status.queues[name];
     for (const line of metrics.split("\n")) {
         const found = series.exec(line);
@@ -31,19 +31,21 @@ export async function timeStart(redraw) {
     }
 }
 
-// Counters begin anew with the broker: then nothing is known of the time between.
+// Counters begin anew with the broker.
+const grown = (a, b) => Number.isFinite(a) && b < a ? b : b - a;
+
 function rate(i) {
     const a = samples[i - 1], b = samples[i];
-    return a && b.reserves >= a.reserves ? (b.reserves - a.reserves) * 1000 / (b.at - a.at) : NaN;
+    return a ? grown(a.reserves, b.reserves) * 1000 / (b.at - a.at) : NaN;
 }
 
 // Of the requests of the last minute; as high as the bucket's bound, in ms.
 function quantile(q) {
     return (i) => {
         const a = samples[Math.max(0, i - OVER)], b = samples[i];
-        const total = b.reserves - a.reserves;
-        if (total <= 0) return NaN;
-        const found = b.buckets.find(([, n], k) => n - (a.buckets[k]?.[1] || 0) >= q * total);
+        const total = grown(a.reserves, b.reserves), anew = b.reserves < a.reserves;
+        if (!(total > 0)) return NaN;
+        const found = b.buckets.find(([, n], k) => n - (anew ? 0 : a.buckets[k]?.[1] || 0) >= q * total);
         return found && found[0] !== Infinity ? found[0] * 1000 : NaN;
     };
 }
@@ -58,14 +60,14 @@ function svg(tag, attributes, ...children) {
 }
 
 function curve(title, id, lines) {
-    const end = Date.now(), begin = end - 3600000;
+    const span = Math.max(300000, Date.now() - (samples[0]?.at || 0)), begin = Date.now() - Math.min(span, 3600000);
     const values = lines.map(([, , value]) => samples.map((one, i) => value(i)));
     const highest = Math.max(1e-9, ...values.flat().filter(Number.isFinite));
     const paths = values.map((list, k) => {
         let path = "", pen = "M";
         list.forEach((value, i) => {
             if (!Number.isFinite(value)) { pen = "M"; return; }
-            path += `${pen}${((samples[i].at - begin) / 3600).toFixed(1)} ${(98 - 94 * value / highest).toFixed(1)}`;
+            path += `${pen}${((samples[i].at - begin) * 1000 / (Date.now() - begin)).toFixed(1)} ${(98 - 94 * value / highest).toFixed(1)}`;
             pen = "L";
         });
         return svg("path", {class: lines[k][0], d: path || "M0 98"});
@@ -73,7 +75,7 @@ function curve(title, id, lines) {
     const now = lines.map(([, label], k) => `${label}: ${text(values[k].at(-1))}, at most ${text(Math.max(...values[k].filter(Number.isFinite)))}`);
     return card(title, {id}, svg("svg", {viewBox: "0 0 1000 100", preserveAspectRatio: "none", role: "img", "aria-label": now.join("; ")},
         svg("path", {class: "axis", d: "M0 99H1000"}), ...paths),
-    h("p", {class: "soft"}, "one hour ago … now"),
+    h("p", {class: "soft"}, `${Math.round((Date.now() - begin) / 60000)} minutes ago … now`),
     lines.map(([kind, ], k) => h("p", {class: kind === "a" ? "key is-live" : "key is-quarantined"}, now[k])));
 }
 

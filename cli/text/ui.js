@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of mcastctl ui: what is known of the broker, kept live, and which view is shown.
 
-import {Refusal, follow, getJson, hasKey, openSession, pause} from "/ui-base.js";
+import {Refusal, follow, getJson, getText, hasKey, openSession, parseEvents, pause} from "/ui-base.js";
 import {jobsChange, jobsKey, jobsStart, showJob, showJobs} from "/ui-jobs.js";
 import {showNow} from "/ui-now.js";
 import {showTime, timeStart} from "/ui-time.js";
 
 const LATEST = 200; // events that are remembered
 
-export const known = {status: null, doctor: null, whoami: null, events: []};
+const known = {status: null, doctor: null, events: [], links: []};
 const $ = (id) => document.getElementById(id);
 const views = {now: showNow, jobs: showJobs, job: showJob, time: showTime};
 let shown = "", refresh = null, asked = false;
@@ -75,7 +75,9 @@ function readSoon() {
 }
 
 function onEvent(event) {
+    if (!event.seq) return; // a gap
     known.events.unshift(event);
+    if (event.event.startsWith("link-") && !(event.seq <= known.links[0]?.seq)) known.links.unshift(event);
     known.events.length = Math.min(known.events.length, LATEST);
     jobsChange(event);
     readSoon();
@@ -95,6 +97,7 @@ async function readDoctor() {
 }
 
 async function followAll() {
+    known.links = parseEvents(await getText("/v1/events?follow=0&kind=link-up,link-down").catch(() => "")).reverse();
     const after = Math.max(0, known.status.events.last - LATEST);
     await follow(after, onEvent, (error) => {
         if (error?.status === 403 && error.code !== "wrong-key") known.noEvents = error.message;
@@ -117,7 +120,6 @@ async function start() {
         await readStatus();
         if (!known.status) await pause(1000);
     }
-    known.whoami = await getJson("/v1/whoami").catch(() => null);
     followAll();
     readDoctor();
     jobsStart(redraw);
