@@ -30,8 +30,8 @@ others="$tester $others"
 exec {from}<&"${COPROC[0]}" {to}>&"${COPROC[1]}"
 while read -r -u "$from" word rest; do
     case $word in
-    kill) kill_broker && echo done >&"$to" ;;
-    start) start_broker && echo done >&"$to" ;;
+    kill) kill_broker && echo "done" >&"$to" ;;
+    start) start_broker && echo "done" >&"$to" ;;
     *) echo "$word $rest" ;;
     esac
 done

@@ -45,7 +45,7 @@ fi
 # ---- once only ----
 asks 200 "" "$base/session" -H "Mcast-Key: $first"
 key=$(sed -n 's/.*"key": *"\([0-9a-f]*\)".*/\1/p' "$dir/answer")
-[ ${#key} = 64 ] && [ "$key" != "$first" ] || fail "no key of a session"
+if [ ${#key} != 64 ] || [ "$key" = "$first" ]; then fail "no key of a session"; fi
 asks 403 wrong-key "$base/session" -H "Mcast-Key: $first"
 [ "$(ui_address)" != "$address" ] || fail "no new address is printed"
 mine=(-H "Mcast-Key: $key")
@@ -72,7 +72,8 @@ done
 
 # ---- nothing is changed, and no body is read ----
 for method in POST PUT DELETE PATCH OPTIONS HEAD; do
-    [ $method = HEAD ] && head=(-I) || head=(-X $method)
+    head=(-X "$method")
+    [ "$method" != HEAD ] || head=(-I)
     asks 405 "" "${head[@]}" "${mine[@]}" "$base/v1/clusters/elcap/jobs/f1"
 done
 asks 405 get-only -X GET -d '{}' "${mine[@]}" "$base/v1/status"
@@ -99,7 +100,13 @@ asks 200 "" "$base/v1/status" "${mine[@]}"
 
 # ---- on loopback alone; more connections than it has room for end nothing ----
 ss -Hltn "sport = :$port" | awk '$4 !~ /^127\.0\.0\.1:/ {bad = 1} END {exit bad}' || fail "it listens elsewhere"
+lines=()
 for _ in $(seq 100); do
-    exec {line}<>"/dev/tcp/127.0.0.1/$port" || true
+    exec {line}<>"/dev/tcp/127.0.0.1/$port"
+    lines+=("$line")
 done
-kill -0 "${others%% *}" || fail "mcastctl ui has ended"
+for line in "${lines[@]}"; do
+    exec {line}>&-
+done
+answers() { curl -s -m 5 "${mine[@]}" "$base/v1/status" | grep -q fabric_manager; }
+until_it "there is room again" answers
