@@ -1,16 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of mcastctl ui: what is known of the broker, kept live, and which view is shown.
 
-import {Refusal, follow, getJson, getText, hasKey, openSession, parseEvents, pause} from "/ui-base.js";
+import {follow, getJson, getText, hasKey, openSession} from "/ui-base.js";
+import {parseEvents, pause, Refusal} from "/ui-base.js";
 import {jobsChange, jobsKey, jobsStart, showJob, showJobs} from "/ui-jobs.js";
 import {showNow} from "/ui-now.js";
 import {showTime, timeStart} from "/ui-time.js";
 
-const LATEST = 200; // events that are remembered
+const LATEST = 200;  // events that are remembered
 
-const known = {status: null, doctor: null, events: [], links: []};
+const known = {
+    status: null,
+    doctor: null,
+    events: [],
+    links: []
+};
 const $ = (id) => document.getElementById(id);
-const views = {now: showNow, jobs: showJobs, job: showJob, time: showTime};
+const views = {
+    now: showNow,
+    jobs: showJobs,
+    job: showJob,
+    time: showTime
+};
 let shown = "", refresh = null, asked = false;
 
 function tell(error) {
@@ -29,10 +40,12 @@ function show() {
     shown = views[name] ? name : "now";
     for (const link of document.querySelectorAll("nav a")) {
         const current = link.hash === (shown === "job" ? "#jobs" : `#${shown}`);
-        if (current) link.setAttribute("aria-current", "page");
-        else link.removeAttribute("aria-current");
+        if (current)
+            link.setAttribute("aria-current", "page");
+        else
+            link.removeAttribute("aria-current");
     }
-    refresh = views[shown]($("view"), known, ...rest); // what draws it anew
+    refresh = views[shown]($("view"), known, ...rest);  // what draws it anew
     refresh();
 }
 
@@ -45,13 +58,16 @@ document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const typing = event.target.id === "filter";
     const view = {1: "#now", 2: "#jobs", 3: "#time"}[event.key];
-    if (event.key === "Escape" && shown === "job") location.hash = "#jobs";
+    if (event.key === "Escape" && shown === "job")
+        location.hash = "#jobs";
     else if (event.key === "/" && !typing) {
         if (shown !== "jobs") location.hash = "#jobs";
         setTimeout(() => $("filter")?.focus());
         event.preventDefault();
-    } else if (view && !typing) location.hash = view;
-    else if (shown === "jobs") jobsKey(event);
+    } else if (view && !typing)
+        location.hash = view;
+    else if (shown === "jobs")
+        jobsKey(event);
 });
 
 // ---- what is known ----
@@ -62,22 +78,25 @@ async function readStatus() {
     try {
         known.status = await getJson("/v1/status");
         tell(null);
-    } catch (error) {
-        tell(error);
-    }
+    } catch (error) { tell(error); }
     asked = false;
     redraw();
 }
 
 let soon = 0;
 function readSoon() {
-    if (!soon) soon = setTimeout(() => { soon = 0; readStatus(); }, 250);
+    if (!soon)
+        soon = setTimeout(() => {
+            soon = 0;
+            readStatus();
+        }, 250);
 }
 
 function onEvent(event) {
-    if (!event.seq) return; // a gap
+    if (!event.seq) return;  // a gap
     known.events.unshift(event);
-    if (event.event.startsWith("link-") && !(event.seq <= known.links[0]?.seq)) known.links.unshift(event);
+    if (event.event.startsWith("link-") && !(event.seq <= known.links[0]?.seq))
+        known.links.unshift(event);
     known.events.length = Math.min(known.events.length, LATEST);
     jobsChange(event);
     readSoon();
@@ -97,17 +116,23 @@ async function readDoctor() {
 }
 
 async function followAll() {
-    known.links = parseEvents(await getText("/v1/events?follow=0&kind=link-up,link-down").catch(() => "")).reverse();
+    known.links =
+        parseEvents(await getText("/v1/events?follow=0&kind=link-up,link-down").catch(() => ""))
+            .reverse();
     const after = Math.max(0, known.status.events.last - LATEST);
     await follow(after, onEvent, (error) => {
-        if (error?.status === 403 && error.code !== "wrong-key") known.noEvents = error.message;
-        else if (error) readSoon();
+        if (error?.status === 403 && error.code !== "wrong-key")
+            known.noEvents = error.message;
+        else if (error)
+            readSoon();
     });
 }
 
 async function start() {
     // A new address in this tab.
-    addEventListener("hashchange", () => { if (hasKey()) location.reload(); });
+    addEventListener("hashchange", () => {
+        if (hasKey()) location.reload();
+    });
     try {
         await openSession();
     } catch (error) {
