@@ -16,13 +16,19 @@ struct pass {
     int to; /* the end of the pipe that is written */
     pthread_mutex_t lock;
     pthread_cond_t news;
-    bool begun; /* bytes have come: the thread frees all this; else who waits does */
-    bool ended; /* without a byte */
+    bool begun;     /* bytes have come */
+    bool ended;     /* and rc and call.error are set */
+    unsigned users; /* who waits, and the thread; the last one frees it */
     int rc;
 };
 
-static void release(struct pass *pass)
+static void leave(struct pass *pass)
 {
+    pthread_mutex_lock(&pass->lock);
+    const bool last = --pass->users == 0;
+    pthread_mutex_unlock(&pass->lock);
+    if (!last)
+        return;
     pthread_cond_destroy(&pass->news);
     pthread_mutex_destroy(&pass->lock);
     free(pass->target);
@@ -63,10 +69,8 @@ static void *run(void *arg)
             mcast_get(call->handle, pass->target, pass->type, write_piece, pass, &call->error);
     mcast_close(call->handle);
     close(pass->to);
-    if (pass->begun)
-        release(pass);
-    else
-        tell(pass, &pass->ended);
+    tell(pass, &pass->ended);
+    leave(pass);
     return NULL;
 }
 
@@ -84,34 +88,34 @@ int pass_begin(const struct call *call, const char *target, const char *type,
     int ends[2];
     pthread_t thread;
     struct pass *pass = memory_zeroed(sizeof *pass);
-    *pass = (struct pass){.call = *call, .target = memory_text(target), .type = type};
+    *pass = (struct pass){.call = *call, .target = memory_text(target), .type = type, .users = 1};
     pass->call.handle = NULL;
     pthread_mutex_init(&pass->lock, NULL);
     pthread_cond_init(&pass->news, NULL);
     if (pipe2(ends, O_CLOEXEC) < 0) {
-        release(pass);
+        leave(pass);
         return fail(error, "a pipe");
     }
     pass->to = ends[1];
+    pass->users++;
     if (pthread_create(&thread, NULL, run, pass) != 0) {
         close(ends[0]);
         close(ends[1]);
-        release(pass);
+        pass->users--;
+        leave(pass);
         return fail(error, "a thread");
     }
     pthread_detach(thread);
     pthread_mutex_lock(&pass->lock);
     while (!pass->begun && !pass->ended)
         pthread_cond_wait(&pass->news, &pass->lock);
-    const bool begun = pass->begun;
+    const bool good = pass->begun || pass->rc == 0; /* or it is empty */
+    if (!good)
+        *error = pass->call.error;
     pthread_mutex_unlock(&pass->lock);
-    if (begun)
+    leave(pass);
+    if (good)
         return ends[0];
-    const int rc = pass->rc;
-    *error = pass->call.error;
-    release(pass);
-    if (rc == 0)
-        return ends[0]; /* an empty answer */
     close(ends[0]);
     return -1;
 }
