@@ -30,7 +30,7 @@ enum plan_fate {
     PLAN_FATES
 };
 
-enum { PLAN_CURVE_POINTS = 1000 };
+enum { PLAN_CURVE_POINTS = 500 };
 
 /* The most at once in each part of the time. */
 struct plan_curve {

@@ -25,7 +25,8 @@ static void write_use(FILE *script, const struct planned *planned)
             "set terminal svg size 900,640 font 'sans,12' background 'white'\n"
             "set output 'use.svg'\n"
             "set multiplot layout 2,1\n"
-            "set xdata time\nset timefmt '%%s'\nset format x '%%Y-%%m-%%d'\nset grid\n"
+            "set xdata time\nset timefmt '%%s'\nset format x \"%%m-%%d\\n%%Y\"\nset grid\nset "
+            "lmargin 8\n"
             "set yrange [0:*]\nset key outside top center horizontal\n"
             "set title 'min\\_nodes %u, %u addresses per job'\n"
             "plot %u title 'addresses of the fabric' lc 'gray40' dt 2, "
@@ -51,7 +52,8 @@ static void write_denied(FILE *script, const struct planned *planned)
             fprintf(script, "%u %u %.4f\n", o->setting.min_nodes, o->addresses,
                     100.0 * (double)plan_unserved(o) / (double)eligible);
     }
-    fputs("END\nreset\nset output 'denied.svg'\nset grid\nset yrange [0:*]\n"
+    fputs("END\nreset\nset terminal svg size 900,420 font 'sans,12' background 'white'\n"
+          "set output 'denied.svg'\nset grid\nset yrange [0:*]\n"
           "set key outside right center vertical title 'min\\_nodes'\n"
           "set xlabel 'addresses of a job'\nset ylabel '% of eligible jobs without addresses'\n",
           script);

@@ -133,17 +133,18 @@ static json_t *outcome_json(const struct joblog *log, const struct plan_outcome 
         return object;
     }
     json_t *rest = json_pack(
-        "{s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:f, s:f}, s:{s:I, s:f}, s:{s:I, s:f, s:I},"
+        "{s:I, s:{s:I, s:I, s:I, s:I, s:I, s:I, s:I}, s:{s:f, s:f}, s:{s:I, s:f}, s:{s:I, s:f, "
+        "s:I},"
         " s:o, s:o}",
         "addresses_per_job", (json_int_t)o->addresses, "jobs", "eligible",
         (json_int_t)plan_eligible(o), "served", (json_int_t)o->fates[PLAN_SERVED], "denied",
         (json_int_t)o->fates[PLAN_DENIED], "waited", (json_int_t)o->waited, "late",
-        (json_int_t)o->fates[PLAN_LATE], "without_vnis", (json_int_t)o->fates[PLAN_REFUSED],
-        "node_hours", "all", o->node_ms / 3.6e6, "served", o->served_node_ms / 3.6e6, "addresses",
-        "peak", (json_int_t)o->most.addresses, "mean", o->addresses_mean, "vnis", "peak",
-        (json_int_t)o->most.vnis, "mean", o->vnis_mean, "quarantined_peak",
-        (json_int_t)o->most.quarantined, "denied_jobs", ids_of(log, o, PLAN_DENIED),
-        "jobs_without_vnis", ids_of(log, o, PLAN_REFUSED));
+        (json_int_t)o->fates[PLAN_LATE], "ineligible", (json_int_t)o->fates[PLAN_INELIGIBLE],
+        "without_vnis", (json_int_t)o->fates[PLAN_REFUSED], "node_hours", "all", o->node_ms / 3.6e6,
+        "served", o->served_node_ms / 3.6e6, "addresses", "peak", (json_int_t)o->most.addresses,
+        "mean", o->addresses_mean, "vnis", "peak", (json_int_t)o->most.vnis, "mean", o->vnis_mean,
+        "quarantined_peak", (json_int_t)o->most.quarantined, "denied_jobs",
+        ids_of(log, o, PLAN_DENIED), "jobs_without_vnis", ids_of(log, o, PLAN_REFUSED));
     (void)json_object_update_new(object, rest);
     return object;
 }
