@@ -68,7 +68,8 @@ static bool skip(char **text, const char *token)
 static json_t *next_value(struct joblog *log, size_t number, char **text, const char *end)
 {
     json_error_t error;
-    json_t *value = json_loadb(*text, (size_t)(end - *text), JSON_DISABLE_EOF_CHECK, &error);
+    json_t *value =
+        json_loadb(*text, (size_t)(end - *text), JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &error);
     if (!value)
         joblog_fault(log, number, "not JSON, or cut; what follows is lost: %.40s", error.text);
     else

@@ -96,8 +96,8 @@ int planned_print(const struct planned *planned)
 {
     print_log(planned);
     struct table *table =
-        table_create("*,>MIN_NODES,>ADDRESSES,>HOLD,>ELIGIBLE,>DENIED,>WAITED,>LATE,>NODE_HOURS,"
-                     ">ADDR_PEAK,>ADDR_MEAN,>VNI_PEAK,>VNI_MEAN,>QUARANTINED,>NO_VNI");
+        table_create("*,>MIN_NODES,>ADDRS,>HOLD,>ELIGIBLE,>DENIED,>WAITED,>LATE,>HOURS,"
+                     ">ADDR_MAX,>ADDR_AVG,>VNI_MAX,>VNI_AVG,>HELD,>NO_VNI");
     for (size_t i = 0; i < planned->grid.count; i++)
         add_row(table, &planned->grid.outcomes[i], (int)i == planned->chosen);
     const int code = table_print(table);

@@ -7,7 +7,7 @@ mcastctl=$1 replay=$2 mcastd=$3 mock_fm=$4 log=$5
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/mcast-agree.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 
-gzip -dc "$log" | sed -n '1,700p' >"$dir/part.swf"
+gzip -dc "$log" | sed -n '1,1500p' >"$dir/part.swf"
 for setting in 128,300 256,700; do
     size=${setting%,*} addresses=${setting#*,}
     "$replay" --mcastd "$mcastd" --mock-fm "$mock_fm" --connections 1 --min-nodes "$size" \
