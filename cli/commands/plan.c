@@ -83,9 +83,10 @@ static const char *text_of(const struct call *call, const struct texts *texts, s
 
 static int misread(struct call *call, size_t value, const char *text, const char *wanted)
 {
-    return command_misused(call, "%s %.80s: %s",
-                           call->given[value] ? options[value].name : values[value].key, text,
-                           wanted);
+    if (call->given[value])
+        return command_misused(call, "--%s %.80s: %s", options[value].name, text, wanted);
+    return command_misused(call, "[%s] %s = %.80s: %s", values[value].section, values[value].key,
+                           text, wanted);
 }
 
 static bool read_one(size_t value, const char *word, int64_t *out)
