@@ -63,7 +63,8 @@ static void write_denied(FILE *script, const struct planned *planned)
             before |= grid->outcomes[j].setting.min_nodes == grid->outcomes[i].setting.min_nodes;
         if (before)
             continue;
-        fprintf(script, "%s$denied using ($1 == %u ? $2 : NaN):3 with linespoints title '%u'",
+        fprintf(script,
+                "%s$denied using ($1 == %u ? $2 : NaN):3 smooth unique with linespoints title '%u'",
                 separator, grid->outcomes[i].setting.min_nodes,
                 grid->outcomes[i].setting.min_nodes);
         separator = ", ";
