@@ -317,8 +317,9 @@ T(leave__of_a_tree_that_goes_anyway_is_given_up_in_time)
     for (int64_t waited = 0; waited < d->config.relay_timeout_ms; waited += 4000) {
         leave(d, 77);
         driver_tick(d, 4000);
-        if (driver_find(d, EFFECT_CALL))
-            driver_done(d, driver_call(d, FMCALL_LEAVE), FM_BUSY, NULL);
+        const struct effect *call = driver_find(d, EFFECT_CALL);
+        if (call)
+            driver_done(d, call->u.call.id, FM_BUSY, NULL);
     }
     leave(d, 77);
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
