@@ -127,11 +127,15 @@ UNIT(sacct__steps_and_what_never_ran_or_still_runs_is_counted)
     assert_int_equal(log.running, 1);
     assert_job(&log, 1, "4", 1500, 2000, 8); /* it ends with the log */
     joblog_release(&log);
+    log = parsed("JobID|Start|End|NNodes\n4|1500|Unknown|8\n");
+    assert_int_equal(log.job_count, 1);
+    assert_true(log.jobs[0].end_ms > log.jobs[0].start_ms); /* alone it has just begun */
+    joblog_release(&log);
 }
 
 UNIT(sacct__wrong_lines_are_named)
 {
-    struct joblog log = parsed("JobID|Start|End|NNodes\n1|1000|20\n2|1000|2000|four\n"
+    struct joblog log = parsed("JobID|Start|End|NNodes\n1|1000|20\n2|1000|2000|4x\n"
                                "3|soon|2000|4\n4|2000|1000|4\n");
     assert_int_equal(log.job_count, 0);
     assert_int_equal(log.fault_count, 4);
