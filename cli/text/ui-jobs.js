@@ -11,7 +11,7 @@ const gone = new Map();   // those that ended while the page was open
 const notes = new Map();  // by number: what was seen of their nodes, [time, text]
 let redraw = () => {}, read = 0, complete = false, trouble = "";
 let filter = "", column = "number", down = true, chosen = 0;
-let sorted = [], matches = [], unsorted = true, unfiltered = true;
+let matches = [], stale = true;
 
 // ---- what is known of all ----
 
@@ -23,7 +23,7 @@ function take(job) {
     const before = jobs.get(job.number);
     noteNodes(before, job);
     jobs.set(job.number, job);
-    unsorted = true;
+    stale = true;
 }
 
 function noteNodes(before, job) {
@@ -45,7 +45,7 @@ function drop(job) {
         gone.delete(oldest);
         notes.delete(oldest);
     }
-    unsorted = true;
+    stale = true;
 }
 
 // An event tells what the reservation has since then.
@@ -128,18 +128,17 @@ const columns = [
 const minor = new Set(["cluster", "uid", "vnis", "addresses", "number"]);
 
 function pick() {
-    if (unsorted) {
-        const value = columns.find(([name]) => name === column)[2], way = down ? -1 : 1;
-        sorted = [...jobs.values()].sort((a, b) => {
-            const x = value(a), y = value(b);
-            return (x < y ? -way : x > y ? way : 0) || b.number - a.number;
-        });
-    }
-    if (unsorted || unfiltered) {
-        const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-        matches = sorted.filter((job) => words.every((word) => job.words.includes(word)));
-    }
-    unsorted = unfiltered = false;
+    if (!stale) return;
+    const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
+    matches = [];
+    for (const job of jobs.values())
+        if (words.every((word) => job.words.includes(word))) matches.push(job);
+    const value = columns.find(([name]) => name === column)[2], way = down ? -1 : 1;
+    matches.sort((a, b) => {
+        const x = value(a), y = value(b);
+        return (x < y ? -way : x > y ? way : 0) || b.number - a.number;
+    });
+    stale = false;
 }
 
 const shows = (job) =>
@@ -194,7 +193,7 @@ function head() {
                       onclick: () => {
                           down = name === column ? !down : false;
                           column = name;
-                          unsorted = true;
+                          stale = true;
                           redraw();
                       }
                   },
@@ -221,7 +220,7 @@ export function showJobs(view) {
     input.addEventListener("input", () => {
         filter = input.value;
         chosen = 0;
-        unfiltered = true;
+        stale = true;
         table.scrollTop = 0;
         refresh();
     });
