@@ -219,6 +219,23 @@ def measure(browser):
           f"at most {frames[-1]:.1f} ms", flush=True)
 
 
+def check_other_site(browser, base):
+    """A page of a site whose name leads here: it gets nothing, by that name or by ours."""
+    port = base.split(":")[-1]
+    browser.open(f"http://rebound.example:{port}/")
+    browser.await_text("body", "other-host")
+    ask = """
+        const [url, headers, done] = arguments;
+        fetch(url, {headers}).then((answer) => answer.text().then((text) => done(
+            `${answer.status} ${text}`)), (error) => done(error.name));
+    """
+    check("other-host" in browser.run_async(ask, "/v1/status", {"Mcast-Key": "0" * 64}), "rebound")
+    browser.open("data:text/html,<p>another site")
+    for headers in {}, {"Mcast-Key": "0" * 64}:
+        got = browser.run_async(ask, f"{base}/v1/status", headers)
+        check(got == "TypeError", f"another site's page gets: {got}")
+
+
 def test(browser):
     broker = Broker()
     opened = address()
@@ -272,6 +289,7 @@ def test(browser):
     errors = [line for line in browser.ask("POST", "/se/log", {"type": "browser"})
               if "Failed to load resource" not in line["message"]]
     check(not errors, f"the page's log: {errors}")
+    check_other_site(browser, opened.split("/#")[0])
 
 
 def main():

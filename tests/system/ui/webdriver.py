@@ -27,6 +27,7 @@ class Browser:
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                      "--disable-background-networking", "--disable-component-update",
+                     "--host-resolver-rules=MAP rebound.example 127.0.0.1",
                      f"--user-data-dir={folder}/chromium", "--window-size=1280,800"]
         if os.geteuid() == 0:
             arguments.append("--no-sandbox")  # Chromium refuses to run as root with it
