@@ -87,7 +87,7 @@ def run_explain(arguments):
         print_json({"job": job.id, "state": job.state, "cluster": facts.cluster,
                     "parts": [part.json() for part in parts]})
         return
-    print("%-12s %s, %s" % ("Job", job.id, job.state))
+    print("%-12s %s, %s" % ("Job", flux.shown(job.id), job.state))
     for part in parts:
         for line in part.lines():
             print(line)
@@ -100,6 +100,8 @@ def rows_of(fields):
     said = hwcoll.get("state", "off")
     if said == "reserved":
         said = "%s addresses" % hwcoll.get("addresses")
+    elif said == "released":
+        said = "given back"
     elif hwcoll.get("reason"):
         said += ": " + hwcoll["reason"]
     rows = [("State", fields.get("state")), ("Owner (uid)", fields.get("uid")),
@@ -128,7 +130,7 @@ def run_jobinfo(arguments):
     if arguments.json:
         print_json(fields)
         return
-    print("%-16s %s/%s" % ("Job", fields.get("cluster"), job.id))
+    print("%-16s %s  (%s/%s at mcastd)" % ("Job", flux.shown(job.id), fields.get("cluster"), job.id))
     for name, value in rows_of(fields):
         print("%-16s %s" % (name, value))
 
@@ -147,7 +149,7 @@ def run_list(arguments):
     for one in found:
         hwcoll = one.hwcoll or {}
         said = "%d addresses" % one.addresses if one.addresses else hwcoll.get("state", "off")
-        print(form % (one.job, "-" if one.uid is None else one.uid, one.node_count, one.state,
+        print(form % (flux.shown(one.job), "-" if one.uid is None else one.uid, one.node_count, one.state,
                       ",".join(str(vni) for vni in one.vnis) or "-", said))
 
 
@@ -159,15 +161,18 @@ def status_rows(status, who):
     link = fabric.get("link", "unknown")
     if link != "up" and fabric.get("last_error"):
         link += ": " + fabric["last_error"]
-    total = addresses.get("total")
+    total, each = addresses.get("total"), addresses.get("per_job")
+    used = "%s in use, %s a job" % (addresses.get("reserved"), each)
+    if total and each:
+        used = "%s of %s in use, %s a job: enough for %d more" % (
+            addresses.get("reserved"), total, each, (total - addresses.get("reserved", 0)) // each)
     yield "mcastd", "%s, %s" % (status.get("version"), status.get("role"))
     yield "You are", who.get("identity")
     yield "Fabric manager", link
     yield "Jobs", "%s active, %s being released" % (jobs.get("active"), jobs.get("releasing"))
     yield "VNIs", "%s free of %s, %s quarantined" % (vnis.get("free"), vnis.get("pool"),
                                                      vnis.get("held"))
-    yield "Addresses", "%s in use%s, %s a job" % (
-        addresses.get("reserved"), " of %s" % total if total else "", addresses.get("per_job"))
+    yield "Addresses", used
     for alarm in status.get("alarms") or []:
         text = alarm if isinstance(alarm, str) else alarm.get("detail") or alarm.get("code")
         yield "ALARM", text
@@ -214,12 +219,12 @@ def run_clean(arguments):
     for job, over in over_jobs(found):
         if over is None:
             print("%s: Flux does not know it: left alone; if it is surely over: mcastctl release %s"
-                  % (job, job))
+                  % (flux.shown(job), job))
         elif over and not arguments.dry_run:
             site.broker.release(cluster, job)
         if over:
             done += 1
-            print("%s: is over: %s" % (job, "would be released" if arguments.dry_run else
+            print("%s: is over: %s" % (flux.shown(job), "would be released" if arguments.dry_run else
                                        "released"))
         elif over is False and arguments.id:
             raise flux.Trouble("job %s is not over: flux cancel %s ends it" % (job, job))
@@ -269,8 +274,7 @@ def parser():
 
 
 HINTS = {
-    "no-connection": "mcastd does not run there, or MCAST_URL names another place; ask the "
-                     "administrator (systemctl status mcastd)",
+    "no-connection": "tell the administrator; jobs that run are not touched by that",
     "denied": "ask the administrator whether users may use mcastd's socket ([broker] socket_mode)",
     "forbidden": "as the owner of this Flux: sudo -u flux flux mcast …",
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a job has what it has. Nothing is asked here: of facts, sentences are made."""
 
-SLOWER = "the job runs as well without them: its collectives are made by software, and slower"
+SLOWER = "without them the job runs as well: its collectives are made by software, and slower"
 
 
 class Facts:
@@ -101,8 +101,9 @@ def _held(facts):
         return Part("Reservation", "not known yet: the job is just starting", "ask again")
     what = "mcastd's answer" if held == ["mcast"] else "its prolog, which asks mcastd"
     return Part("Reservation", "none yet: the job's start waits for " + what,
-                _broker_step(facts) or "ask again in a moment; a job that waits can be cancelled",
-                )
+                "mcastd does not answer: the job starts when it does, or is refused after the time "
+                "that the site has set; it can be cancelled" if facts.away else
+                "ask again in a moment")
 
 
 def _no_hook(facts):
@@ -125,12 +126,8 @@ CHECK = "libexec/mcastd/flux/check --cluster NAME"
 
 
 def _broker_step(facts):
-    if facts.away:
-        return "mcastd does not answer now either (%s); tell the administrator" % facts.trouble
-    if facts.link and facts.link != "up":
-        return ("mcastd answers, but does not reach the fabric manager now (link %s); "
-                "tell the administrator" % facts.link)
-    return None
+    """What is wrong with mcastd now has a part of its own."""
+    return "mcastd does not answer now either: tell the administrator" if facts.away else None
 
 
 # ---- why it ended
@@ -138,11 +135,12 @@ def _broker_step(facts):
 def _remedy(facts, words):
     """What can be done about a refusal, by its words."""
     if "hardware collectives are required" in words:
-        return ["with -o mcast.hwcoll=on it would have run, without them"] + _size_step(facts, words)
+        more = _budget_steps() if "in use" in words else _size_step(facts, words)
+        return more[:1] + ["with -o mcast.hwcoll=on it would have run, without them"]
     if words.startswith("-o mcast"):
         return ["flux-shell-mcast(1) has all options"]
     if "cannot reach mcastd" in words or "no connection" in words or "did not answer" in words:
-        return [_broker_step(facts) or "mcastd answers again: submit the job again"]
+        return [_broker_step(facts) or "mcastd answers now: submit the job again"]
     if "VNI" in words and "left" in words or "no VNI" in words:
         return ["wait until other jobs have ended, and submit it again: flux mcast status shows how "
                 "many are free"]
@@ -155,12 +153,18 @@ def _remedy(facts, words):
 def _ending(facts):
     job = facts.job
     why = job.exception
-    if why.get("type") == "mcast" and not _was_lost(facts):
+    if why.get("type") == "mcast" and _was_lost(facts):
+        return Part("Ended", "because its multicast addresses were lost")
+    if why.get("type") == "mcast":
         note = why.get("note") or "without words"
         return Part("Refused", note, *_remedy(facts, note))
+    note = why.get("note") or ""
+    if note.startswith("mcast: "):
+        return Part("Ended", "before its tasks began, by mcastd's part on a node: " + note[7:],
+                    "submit the job again; if it happens again, tell the administrator these words")
     if why and why.get("type") != "mcast":
-        return Part("Ended", "by an exception of type %s, which is not mcastd's: %s"
-                    % (why.get("type"), why.get("note") or "without words"))
+        return Part("Ended", "by an exception of type %s, not by mcastd%s"
+                    % (why.get("type"), ": " + note if note else ""))
     return None
 
 
@@ -175,7 +179,8 @@ def _was_lost(facts):
 
 
 def _lost(facts):
-    steps = ["submit the job again: what its tasks had cannot be given back to them",
+    steps = ["submit the job again: others may be given what its tasks used, so they had to end",
+             "a job without addresses cannot lose them: -o mcast.hwcoll=off",
              "for the administrator: mcastctl events --job %s, and the fabric manager's log"
              % facts.job.id]
     for event in facts.events:
@@ -189,8 +194,7 @@ def _lost(facts):
 def _size_step(facts, reason):
     smallest = ((facts.options or {}).get("hwcoll") or {}).get("min_nodes")
     if "need at least" in reason:
-        more = "submit it on at least %s nodes (-N)" % (smallest or "so many")
-        return [more + ", if it is to have them; " + SLOWER]
+        return ["to have them, submit it on at least %s nodes (-N)" % (smallest or "so many"), SLOWER]
     if "no minimum size is set" in reason:
         return ["ask for them: -o mcast.hwcoll=on"]
     return []
@@ -219,9 +223,8 @@ def _missing(facts, state, reason):
         return reason, ["submit it again later, or ask the administrator", SLOWER]
     if state in ("timeout", "unavailable"):
         now = ("it is reached now: submit the job again" if facts.link == "up" else
-               "it is not reached now either: tell the administrator" if facts.link else
-               _broker_step(facts))
-        return ("the fabric manager did not help when the job started: %s" % reason, [now, SLOWER])
+               "it is not reached now either: tell the administrator" if facts.link else None)
+        return "at the job's start: %s" % reason, [now, SLOWER]
     if state == "wanted":
         return "the fabric manager is just asked for them", ["ask again in a moment"]
     return reason or state, []
@@ -288,13 +291,17 @@ def explain(facts):
     else:
         parts.append(_nothing(facts))
     if facts.away:
-        parts.append(Part("mcastd", "does not answer: %s" % facts.trouble,
-                          "what stands here is what Flux knows; ask again later"))
-    elif facts.link and facts.link != "up":
+        parts.append(Part("mcastd", "does not answer now: %s" % facts.trouble,
+                          "the rest is what Flux knows of the job; ask again later"))
+    elif facts.link and facts.link != "up" and not _tells_of_link(known):
         parts.append(Part("mcastd", "does not reach the fabric manager now (link %s): jobs that start "
                           "now get VNIs and no multicast addresses" % facts.link,
                           "tell the administrator"))
     return [part for part in parts if part]
+
+
+def _tells_of_link(known):
+    return ((known or {}).get("hwcoll") or {}).get("state") in ("timeout", "unavailable")
 
 
 def _given_back(facts):

@@ -4,6 +4,7 @@ need none of its Python."""
 import json
 import os
 import subprocess
+import sys
 
 OVER = "clean"
 
@@ -41,6 +42,12 @@ def plain_id(given):
     if status != 0:
         raise Trouble("'%s' is no job id: %s" % (given, said))
     return text.strip()
+
+
+def shown(plain):
+    """As Flux writes it, where the terminal can."""
+    utf8 = "utf" in (sys.stdout.encoding or "").lower()
+    return "\u0192" + plain[1:] if utf8 and plain.startswith("f") else plain
 
 
 def instance_level():
