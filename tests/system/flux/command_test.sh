@@ -36,7 +36,7 @@ ended() { flux job wait-event --quiet --timeout=60 "$1" clean >/dev/null || fail
 if [ -e "$build/lib/flux/mcast.so" ]; then
     cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]
-plugins = [{ load = "$build/lib/flux/mcast.so", conf = { cluster = "elcap", patience = 2 } }]
+plugins = [{ load = "$build/lib/flux/mcast.so", conf = { cluster = "elcap", "patience" = 2 } }]
 CONF
     way="job manager's plugin"
 else

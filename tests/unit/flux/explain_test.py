@@ -131,6 +131,12 @@ class Explain(unittest.TestCase):
         said = self.said(make_job("submit", "alloc", "prolog-start", "prolog-finish", "start",
                                   prolog_start=HELD, prolog_finish=HELD), status=UP)
         self.expect(said, "lets jobs start without it then (optional)")
+        said = self.said(make_job("submit", "alloc", "mcast", "start", mcast={
+            "status": "without", "vnis": [], "reason": "cannot reach it"}), status=UP)
+        self.expect(said, "did not answer while the job started (cannot reach it)")
+        said = self.said(make_job("submit", "alloc", "mcast", "start", mcast={
+            "status": "reserved", "vnis": [1031], "hwcoll": "reserved", "addresses": 9}))
+        self.expect(said, "1031", "9 multicast addresses")
         self.expect(self.said(make_job("submit", "alloc", "start"), level=1), "flux --parent")
         self.expect(self.said(make_job("submit", "exception", "clean", exception={
             "type": "cancel", "severity": 0})), "not by mcastd", "before it got its resources")

@@ -87,10 +87,13 @@ def _nothing(facts):
         return Part("Reservation", "none: the job ended before it got its resources")
     if job.exception.get("type") == "mcast":
         return None
-    if job.by_plugin:
+    without = job.event("without")
+    if job.by_plugin or without:
         return Part("Reservation",
-                    "none: mcastd did not answer while the job started, and this Flux lets jobs "
-                    "start without it then (optional)", _broker_step(facts),
+                    "none: mcastd did not answer while the job started%s; this Flux lets jobs start "
+                    "without it then (optional)"
+                    % (" (%s)" % without["reason"] if without.get("reason") else ""),
+                    _broker_step(facts),
                     "have it refused instead of that: -o mcast.hwcoll=required")
     return _no_hook(facts)
 
@@ -306,6 +309,9 @@ def _tells_of_link(known):
 
 def _given_back(facts):
     state = (facts.reservation or {}).get("state")
+    kept = facts.job.event("unreleased")
+    if kept and state != "releasing":
+        return "mcastd did not take it back at the job's end (%s): that follows" % kept.get("reason")
     if facts.away:
         return "the job is over; whether it is given back is not known"
     if state == "active":

@@ -109,12 +109,14 @@ class Job:
         found = {}
         for memo in self.all("memo"):
             found = memo.get("mcast") or found
-        return found
+        return found or self.event("reserved")
 
-    @property
-    def event(self):
-        """The last that the job manager's plugin posted of its own."""
-        return (self.all("mcast") or [{}])[-1]
+    def event(self, status):
+        """What the job manager's plugin posted as "mcast" with this status; {}: nothing."""
+        for one in self.all("mcast"):
+            if one.get("status") == status:
+                return one
+        return {}
 
     @property
     def exception(self):
