@@ -54,6 +54,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/options.md
 ./share/doc/mcastd/pmix.md
 ./share/doc/mcastd/promises.md
+./share/doc/mcastd/python.md
 ./share/doc/mcastd/relay.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/shared-vnis.md

@@ -47,6 +47,13 @@ def job_of(arguments):
     return flux.Job(given)
 
 
+def show(text):
+    """A line of what others wrote, too: as characters that a terminal takes as such."""
+    text = "".join(char if char.isprintable() else "?" for char in text)
+    encoding = sys.stdout.encoding or "ascii"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
 def print_json(value):
     print(json.dumps(value, indent=2, sort_keys=True))
 
@@ -87,10 +94,10 @@ def run_explain(arguments):
         print_json({"job": job.id, "state": job.state, "cluster": facts.cluster,
                     "parts": [part.json() for part in parts]})
         return
-    print("%-12s %s, %s" % ("Job", flux.shown(job.id), job.state))
+    show("%-12s %s, %s" % ("Job", flux.shown(job.id), job.state))
     for part in parts:
         for line in part.lines():
-            print(line)
+            show(line)
 
 
 # ---- jobinfo
@@ -130,9 +137,9 @@ def run_jobinfo(arguments):
     if arguments.json:
         print_json(fields)
         return
-    print("%-16s %s  (%s/%s at mcastd)" % ("Job", flux.shown(job.id), fields.get("cluster"), job.id))
+    show("%-16s %s  (%s/%s at mcastd)" % ("Job", flux.shown(job.id), fields.get("cluster"), job.id))
     for name, value in rows_of(fields):
-        print("%-16s %s" % (name, value))
+        show("%-16s %s" % (name, value))
 
 
 # ---- list
@@ -149,7 +156,7 @@ def run_list(arguments):
     for one in found:
         hwcoll = one.hwcoll or {}
         said = "%d addresses" % one.addresses if one.addresses else hwcoll.get("state", "off")
-        print(form % (flux.shown(one.job), "-" if one.uid is None else one.uid, one.node_count, one.state,
+        show(form % (flux.shown(one.job), "-" if one.uid is None else one.uid, one.node_count, one.state,
                       ",".join(str(vni) for vni in one.vnis) or "-", said))
 
 
@@ -189,7 +196,7 @@ def run_status(arguments):
         print_json(status)
         return
     for name, value in status_rows(status, who):
-        print("%-16s %s" % (name, value))
+        show("%-16s %s" % (name, value))
     level = flux.instance_level()
     print("%-16s %s" % ("Flux", "asks it by: " + HOOKS[flux.hooks(site.settings)] if level == 0 else
                         "an instance within a job, whose VNIs its jobs use"))

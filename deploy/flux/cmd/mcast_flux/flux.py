@@ -21,6 +21,8 @@ def ask(*arguments):
     except OSError as error:
         raise Trouble("flux cannot be started: %s" % error)
     said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+    if "flux_open" in said:
+        raise Trouble("no Flux answers here (FLUX_URI): %s" % said)
     return done.returncode, done.stdout.decode("utf-8", "replace"), said
 
 
