@@ -93,7 +93,8 @@ def _nothing(facts):
                     "none: mcastd did not answer while the job started%s; this Flux lets jobs start "
                     "without it then (optional)"
                     % (" (%s)" % without["reason"] if without.get("reason") else ""),
-                    _broker_step(facts),
+                    _broker_step(facts) or "mcastd answers now: submit the job again, or let it run "
+                    "without",
                     "have it refused instead of that: -o mcast.hwcoll=required")
     return _no_hook(facts)
 
