@@ -155,6 +155,10 @@ class Explain(unittest.TestCase):
         said = self.said(make_job(*STARTED), status=UP, reservation=reservation(
             "off", vnis=[], warning="failed to reserve 1 VNI: the job has none"))
         self.expect(said, "failed to reserve 1 VNI", "wait until other jobs have ended")
+        said = self.said(make_job("submit", "alloc", "exception", "clean", exception={
+            "type": "mcast", "severity": 0, "note": "failed to reserve 1 VNI (0 available)"}),
+            status=UP)
+        self.expect(said, "Refused      failed to reserve 1 VNI", "wait until other jobs have ended")
 
     def test_cluster_of(self):
         self.assertEqual(cluster_of({"plugins": [{"load": "/x/mcast.so",

@@ -126,6 +126,8 @@ def _no_hook(facts):
                 "for the administrator: journal of flux.service (\"runs without\"), and %s" % CHECK)
 
 
+FREE = ("wait until other jobs have ended, and their nodes are clean, and submit it again: flux mcast "
+        "status shows how many are free")
 CHECK = "libexec/mcastd/flux/check --cluster NAME"
 
 
@@ -145,9 +147,8 @@ def _remedy(facts, words):
         return ["flux-shell-mcast(1) has all options"]
     if "cannot reach mcastd" in words or "no connection" in words or "did not answer" in words:
         return [_broker_step(facts) or "mcastd answers now: submit the job again"]
-    if "VNI" in words and "left" in words or "no VNI" in words:
-        return ["wait until other jobs have ended, and submit it again: flux mcast status shows how "
-                "many are free"]
+    if words.startswith("failed to reserve"):
+        return [FREE, "a job that needs none: -o mcast.vnis=0"]
     if "nodes could not be prepared" in words:
         return ["it is the node that is at fault: submit the job again, on others "
                 "(--requires=-host:NODE), and tell the administrator what stands here"]
@@ -265,9 +266,7 @@ def _vnis(facts, known):
         return Part("VNIs", _numbers(vnis) + (" (the last: shared %s)" % _numbers(shared)
                                               if shared else ""))
     if known.get("warning"):
-        return Part("VNIs", "none: %s" % known["warning"],
-                    "wait until other jobs have ended, and submit it again: flux mcast status shows "
-                    "how many are free")
+        return Part("VNIs", "none: %s" % known["warning"], FREE)
     if job.wish("vnis") == 0:
         return Part("VNIs", "none: the job was submitted with -o mcast.vnis=0")
     if job.wish("single-node") == "off":
