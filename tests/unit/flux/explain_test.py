@@ -158,7 +158,7 @@ class Explain(unittest.TestCase):
         said = self.said(make_job("submit", "alloc", "exception", "clean", exception={
             "type": "mcast", "severity": 0, "note": "failed to reserve 1 VNI (0 available)"}),
             status=UP)
-        self.expect(said, "Refused      failed to reserve 1 VNI", "wait until other jobs have ended")
+        self.expect(said, "Refused      failed to reserve 1 VNI", "until other jobs have ended")
 
     def test_cluster_of(self):
         self.assertEqual(cluster_of({"plugins": [{"load": "/x/mcast.so",
