@@ -3,7 +3,7 @@
 import gc
 import os
 import pickle
-import unittest
+import unittest.mock
 
 import case
 import mcast
@@ -104,6 +104,26 @@ class Errors(case.Case):
             self.reserve("fA", traffic_classes="low_latency")
         with self.assertRaises(ValueError):
             self.broker.show("elcap", "f\0")
+
+    def test_failure_in_a_callback_is_raised(self):
+        self.reserve("fA")
+        with unittest.mock.patch("mcast.reservation.read", side_effect=ZeroDivisionError):
+            with self.assertRaises(ZeroDivisionError):
+                self.broker.list()
+
+    def test_answers_are_freed(self):
+        """Each is more than 1,000 bytes, twice."""
+        self.reserve("fA")
+
+        def resident(calls):
+            for _ in range(calls):
+                self.broker.show("elcap", "fA")
+            gc.collect()
+            with open("/proc/self/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+        before = resident(500)
+        self.assertLess(resident(4000) - before, 2000000)
 
     def test_many_handles_are_freed(self):
         before = len(os.listdir("/proc/self/fd"))
