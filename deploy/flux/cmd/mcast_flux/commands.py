@@ -204,39 +204,55 @@ def run_status(arguments):
 
 # ---- clean
 
-def over_jobs(found):
-    """(job, whether Flux says that it is over; None: it does not know it)."""
-    for one in found:
-        status, text, _ = flux.ask("job", "eventlog", "--format=json", one.job)
-        names = [json.loads(line)["name"] for line in text.splitlines() if line]
-        yield one.job, flux.OVER in names if status == 0 and names else None
+def is_over(reservation):
+    """By Flux; None: it does not know it, or its job of this id is not the one of the reservation."""
+    status, text, _ = flux.ask("job", "eventlog", "--format=json", reservation.job)
+    events = [json.loads(line) for line in text.splitlines() if line] if status == 0 else []
+    owners = [(event.get("context") or {}).get("userid") for event in events
+              if event["name"] == "submit"]
+    if reservation.uid is None or owners != [reservation.uid]:
+        return None
+    return any(event["name"] == flux.OVER for event in events)
+
+
+def cluster_to_clean(site):
+    """Another Flux has other jobs under the same ids, so it has to be this one's."""
+    if flux.instance_level() > 0:
+        raise flux.Trouble("jobs of this instance have no reservations of their own: mcast-cleanup(8) "
+                           "removes the trees that they left")
+    cluster, configured = site.cluster(), flux.cluster_of(site.settings)
+    if flux.hooks(site.settings) is None or configured not in (None, cluster):
+        raise flux.Trouble("this Flux does not ask mcastd as cluster %s, so it does not know which of "
+                           "its jobs are over: flux-config-mcast(5)" % cluster)
+    return cluster
+
+
+def clean_one(site, cluster, reservation, dry_run):
+    """Whether it is over."""
+    job, over = flux.shown(reservation.job), is_over(reservation)
+    if over is None:
+        show("%s: Flux has no such job of uid %s: left alone; if it is surely over: mcastctl release %s"
+             % (job, reservation.uid, reservation.job))
+    elif over and dry_run:
+        show("%s: is over: would be released" % job)
+    elif over:
+        site.broker.release(cluster, reservation.job)
+        show("%s: is over: released" % job)
+    return over
 
 
 def run_clean(arguments):
     site = Site(arguments)
-    if flux.instance_level() > 0:
-        raise flux.Trouble("jobs of this instance have no reservations of their own: mcast-cleanup(8) "
-                           "removes the trees that they left")
-    cluster = site.cluster()
+    cluster = cluster_to_clean(site)
     if arguments.id:
-        found = [site.broker.show(cluster, flux.plain_id(arguments.id))]
-    else:
-        found = site.broker.list(cluster=cluster, state="active")
-    done = 0
-    for job, over in over_jobs(found):
-        if over is None:
-            print("%s: Flux does not know it: left alone; if it is surely over: mcastctl release %s"
-                  % (flux.shown(job), job))
-        elif over and not arguments.dry_run:
-            site.broker.release(cluster, job)
-        if over:
-            done += 1
-            print("%s: is over: %s" % (flux.shown(job), "would be released" if arguments.dry_run else
-                                       "released"))
-        elif over is False and arguments.id:
-            raise flux.Trouble("job %s is not over: flux cancel %s ends it" % (job, job))
-    if done == 0 and not arguments.id:
-        print("nothing to release: %d reservations, of jobs that are not over" % len(found))
+        one = site.broker.show(cluster, flux.plain_id(arguments.id))
+        if clean_one(site, cluster, one, arguments.dry_run) is False:
+            raise flux.Trouble("job %s is not over: flux cancel %s ends it" % (one.job, one.job))
+        return
+    found = site.broker.list(cluster=cluster, state="active")
+    over = [one for one in found if clean_one(site, cluster, one, arguments.dry_run)]
+    if not over:
+        print("nothing to release: %d reservations are of jobs that are not over" % len(found))
 
 
 # ---- the command line

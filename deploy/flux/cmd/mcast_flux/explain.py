@@ -103,7 +103,8 @@ def _held(facts):
     held = [one for one in facts.job.held() if one in ("mcast", "job-manager.prolog")]
     if not held:
         return Part("Reservation", "not known yet: the job is just starting", "ask again")
-    what = "mcastd's answer" if held == ["mcast"] else "its prolog, which asks mcastd"
+    what = ("mcastd's answer" if held == ["mcast"] else
+            "its prolog, which asks mcastd" if facts.hooks == "scripts" else "its prolog")
     return Part("Reservation", "none yet: the job's start waits for " + what,
                 "mcastd does not answer: the job starts when it does, or is refused after the time "
                 "that the site has set; it can be cancelled" if facts.away else
