@@ -51,7 +51,7 @@ class Case(unittest.TestCase):
     """`url` is the broker's, `broker` one to ask."""
 
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="mcast-py.", dir="/var/tmp")
+        self.folder = tempfile.mkdtemp(prefix="mcast-py.", dir=os.environ.get("TMPDIR", "/var/tmp"))
         self.addCleanup(shutil.rmtree, self.folder)
         for name in [name for name in os.environ if name.startswith("MCAST_")]:
             del os.environ[name]
