@@ -167,6 +167,21 @@ static void write_holdings(struct writer *writer, const struct event_record *eve
     writer_number(writer, "addresses", event->addresses);
 }
 
+static void write_clusters(struct writer *writer, const char *clusters)
+{
+    char name[CLUSTER_NAME_MAX + 1];
+    writer_begin_array(writer, "clusters");
+    for (const char *at = clusters; *at != '\0'; at += *at == ',') {
+        const size_t length = strcspn(at, ",");
+        assert(length < sizeof name);
+        memcpy(name, at, length);
+        name[length] = '\0';
+        writer_string(writer, NULL, name);
+        at += length;
+    }
+    writer_end_array(writer);
+}
+
 static void write_event(struct writer *writer, const struct event_record *event)
 {
     writer_textf(writer, "id: %" PRIu64 "\nevent: %s\ndata: ", event->seq,
@@ -181,6 +196,10 @@ static void write_event(struct writer *writer, const struct event_record *event)
         writer_string(writer, "cluster", event->cluster);
     if (event->job)
         writer_string(writer, "job", event->job);
+    if (event->node)
+        writer_string(writer, "node", event->node);
+    if (event->clusters)
+        write_clusters(writer, event->clusters);
     if (event->number) {
         writer_number(writer, "number", event->number);
         if (event->uid != UID_UNKNOWN)
