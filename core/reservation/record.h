@@ -245,7 +245,8 @@ struct facts_record {
     X(CABLE_DOWN, "cable-down", 0)                                                                 \
     X(CABLE_UP, "cable-up", 0)                                                                     \
     X(PORT_CHANGED, "port-changed", 0)                                                             \
-    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */
+    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */         \
+    X(JOB_FABRIC, "job-fabric", 0) /* some of it concerns the job (core/inventory/concern.h) */
 
 enum event_kind {
     EVENT_NONE = 0,
