@@ -69,6 +69,7 @@ static uint64_t join(struct site *site, const char *path, json_int_t vni)
     assert_int_equal(vni_at(&answer, 1), vni);
     assert_int_not_equal(vni_at(&answer, 0), vni);
     assert_int_equal(json_array_size(json_object_get(answer.json, "shared_vnis")), 1);
+    assert_int_equal(answer_number(&answer, "vnis_shared"), 1);
     uint64_t number = (uint64_t)answer_number(&answer, "number");
     answer_release(&answer);
     return number;
