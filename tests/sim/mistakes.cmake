@@ -379,6 +379,8 @@ mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
     [[return cluster;]])
 mcast_mistake(shared-vni-of-another-partition-is-given 50 core/requests/share.c
     [[if (idset_has(&core->vnis.foreign, one->record.vni)) {]] [[if (false) {]])
+mcast_mistake(jobs-with-a-shared-vni-of-another-partition-are-not-told 50 core/reconcile/foreign.c
+    [[i < r->vni_count; i++) {]] [[i < reservation_own_vnis(r); i++) {]])
 mcast_mistake(closed-takes-new-jobs 100 core/requests/share.c
     [[if (one->record.state != SHARED_OPEN || is_expired(core, one)) {]]
     [[if (one->record.state == SHARED_QUARANTINED) {]])
