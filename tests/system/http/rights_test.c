@@ -493,6 +493,21 @@ static void node__events_are_for_whom_it_concerns(void **state)
     assert_int_equal(with_words(site, "/v1/events?follow=0&job=mine7", of_node), 0);
 }
 
+/* G11: a loop in a job's script does not keep the others waiting; the cluster's own may ask. */
+static void topology__of_many_nodes_is_not_had_again_and_again(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    char body[64];
+    snprintf(body, sizeof body, "{\"uid\":%u,\"nodes\":\"n[1-65536]\"}", my_uid);
+    assert_int_equal(site_call(site, "PUT", ELCAP "large", body, NULL), 201);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(site_call(site, "GET", ELCAP "large/topology", NULL, NULL), 200);
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", ELCAP "large/topology", NULL, NULL), 200);
+    site_refused(site, "GET", ELCAP "large/topology", NULL, 429, "asked-too-often", NULL);
+}
+
 static void tcp__proves_nobody(void **state)
 {
     struct site *site = *state;
@@ -541,6 +556,7 @@ int main(void)
         ON_SITE(share__is_made_and_removed_by_whom_it_is_up_to),
         ON_SITE(share__events_are_for_whom_it_concerns),
         ON_SITE(node__events_are_for_whom_it_concerns),
+        ON_SITE(topology__of_many_nodes_is_not_had_again_and_again),
         ON_SITE(tcp__proves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
