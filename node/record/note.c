@@ -355,7 +355,7 @@ static bool have_one_vni(const struct claim *a, const struct claim *b)
     const unsigned int own_b = b->vni_count - b->shared_count;
     for (unsigned int i = 0; i < a->vni_count; i++) {
         for (unsigned int k = 0; k < b->vni_count; k++) {
-            if (a->vnis[i] == b->vnis[k] && (i < own_a || k < own_b))
+            if ((i < own_a || k < own_b) && a->vnis[i] == b->vnis[k])
                 return true;
         }
     }
