@@ -283,6 +283,7 @@ static void act_on_deadlines(struct core *core)
 
 static void tick_long_work(struct core *core, const struct core_event *event)
 {
+    (void)event;
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
     concern_tick(core);
