@@ -175,11 +175,12 @@ struct mcast_launch {
     const char *interconnect;               /* NULL: not compared */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not compared */
     bool env; /* with the environment of the job's tasks in the answer; also within a reserve */
+    bool addresses; /* with the addresses of the job's nodes, to be carried beside the document */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0, false                                      \
+        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0, false, false                               \
     }
 
 struct mcast_request {
@@ -283,6 +284,8 @@ struct mcast_reservation {
     const char *profile;            /* that it was reserved with, or NULL */
     const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
                                        they are not told: in lists, and to nodes */
+    const char *node_addresses;     /* with mcast_launch.addresses: a word that is carried beside
+                                       launch, with a blank between them; NULL: see warning */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with

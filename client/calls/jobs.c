@@ -61,6 +61,7 @@ static json_t *encode_launch(const struct mcast_launch *launch)
                             json_integer((json_int_t)launch->restart));
     body = add_layout(body, launch->interconnect, launch->tasks_per_node, launch->cpus_per_task);
     body = call_add(body, "env", launch->env, json_true());
+    body = call_add(body, "addresses", launch->addresses, json_true());
     return call_add(body, "expires", launch->lifetime_s > 0, json_integer(launch->lifetime_s));
 }
 

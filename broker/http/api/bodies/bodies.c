@@ -45,17 +45,18 @@ struct launch_wish launch_wish_default(void)
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
                       struct problem *problem)
 {
-    const json_t *expires = NULL, *env = NULL;
+    const json_t *expires = NULL, *env = NULL, *addresses = NULL;
     const char *interconnect = NULL;
     int64_t lifetime_s;
     *wish = launch_wish_default();
     struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
                                   {"expires", .value = &expires},
                                   {"env", .value = &env},
+                                  {"addresses", .value = &addresses},
                                   LAYOUT_FIELDS(&wish->layout, &interconnect),
                                   {0}};
     if (within[0]) /* the reserve itself says what the job is like */
-        fields[3].name = NULL;
+        fields[4].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
         body_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
@@ -67,6 +68,11 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
     if (env && !json_is_boolean(env))
         return problem_set(problem, 422, "invalid", within[0] ? "launch.env" : "env",
                            "env must be true or false: whether the answer has the environment");
+    wish->addresses = json_is_true(addresses);
+    if (addresses && !json_is_boolean(addresses))
+        return problem_set(problem, 422, "invalid", within[0] ? "launch.addresses" : "addresses",
+                           "addresses must be true or false: whether those of the job's nodes "
+                           "come with the document");
     return 0;
 }
 
