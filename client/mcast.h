@@ -503,6 +503,11 @@ MCAST_API int mcast_report_inventory(struct mcast *handle, const char *node, con
 MCAST_API int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
                                    struct mcast_error *error);
 
+/* For administrators: this node is no more, so what it told of its NICs is forgotten, and its place
+ * in the broker's table is free. A node that is there tells them again. MCAST_NOT_FOUND: it had
+ * told nothing; "no-such-path" or MCAST_REFUSED, "method-not-allowed": the broker is too old. */
+MCAST_API int mcast_forget_node(struct mcast *handle, const char *node, struct mcast_error *error);
+
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
  * *reservations (NULL: not wanted): how many had waited. */

@@ -82,6 +82,7 @@ enum core_event_kind {
     CORE_LEAVE,        /* u.leave; answered once */
     CORE_ALIVE,        /* u.alive: its job's step manager has looked at it; not answered */
     CORE_NODE_NICS,    /* u.nics; answered once */
+    CORE_FORGET_NICS,  /* u.nics.node: an administrator says that it is no more; answered once */
     CORE_PARTITIONS, /* u.partitions: the fabric manager has told all of them, in one whole answer:
                         after each such answer, also when it says the same. See
                         core_partitions_open */

@@ -52,6 +52,8 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_MANAGER, "/v1/fabric", .handle = fabric_handle},
     {METHOD_GET, NEED_MANAGER, "/v1/nodes", .handle = fabric_nodes_handle, .query = nodes_query},
     {METHOD_GET, NEED_MANAGER, "/v1/nodes/{}", .handle = fabric_node_handle},
+    {METHOD_DELETE, NEED_ADMIN, "/v1/nodes/{}", .handle = nics_forget_handle,
+     .render = nics_forget_render, .changes = true},
     {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
      .render = cleanup_render, .query = cleanup_query, .changes = true},
     {METHOD_POST, NEED_BEARER, "/v1/reservation/tokens", .handle = mint_handle,

@@ -266,6 +266,20 @@ void *nodenics_put(struct nodenics_table *table, const struct nics_record *recor
     return NULL;
 }
 
+void *nodenics_take(struct nodenics_table *table, const char *node)
+{
+    struct nodenics *row = nodenics_find(table, node);
+    if (!row)
+        return NULL;
+    const size_t behind = count_up_to(table, node);
+    assert(table->bytes >= size_of(row));
+    table->bytes -= size_of(row);
+    memmove(table->all + behind - 1, table->all + behind,
+            (table->count - behind) * sizeof *table->all);
+    table->count--;
+    return row;
+}
+
 /* allowed_ms is when it could have changed no more often than it did: each change moves it on. */
 bool nodenics_allow(struct nodenics *row, int64_t now_ms)
 {

@@ -70,6 +70,8 @@ bool nodenics_has_room(const struct nodenics_table *table);
 /* Inserts or replaces; copies. The earlier row is returned, to be freed when nothing points at it;
  * or NULL. */
 void *nodenics_put(struct nodenics_table *table, const struct nics_record *record);
+/* The row of this node, taken out, to be freed as above; NULL: there is none. */
+void *nodenics_take(struct nodenics_table *table, const char *node);
 /* Whether the node may change now: eight times at once, then once in ten minutes. Counts it. */
 bool nodenics_allow(struct nodenics *row, int64_t now_ms);
 void nodenics_release(struct nodenics_table *table);

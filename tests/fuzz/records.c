@@ -93,7 +93,7 @@ static struct shared_vni_record make_shared(struct fuzz_input *in)
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
+    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_NODE_NICS_GONE + 1))};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
