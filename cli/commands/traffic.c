@@ -42,7 +42,9 @@ static void add_nic(struct table *table, const json_t *traffic, const char *name
 {
     const json_t *nic = json_object_get(traffic, name);
     const char *node = command_text(nic, "node"), *device = command_text(nic, "device");
-    if (node && device)
+    if (node && device && number_of(nic, amount) == 0 && strcmp(amount, "paused") == 0)
+        table_pair(table, heading, "none: no NIC was paused");
+    else if (node && device)
         table_pair(table, heading, "%s %s, %lld %s", node, device, number_of(nic, amount), unit);
 }
 

@@ -160,9 +160,9 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
 {
     struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
     struct mcast_node_traffic traffic = MCAST_NODE_TRAFFIC_INIT;
-    int rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
+    int rc = struct_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
     if (rc == 0 && mine.traffic) {
-        rc = call_adopt(&traffic, mine.traffic, "MCAST_NODE_TRAFFIC_INIT", error);
+        rc = struct_adopt(&traffic, mine.traffic, "MCAST_NODE_TRAFFIC_INIT", error);
         mine.traffic = &traffic;
     }
     if (rc < 0 || (rc = check_report(&mine, error)) < 0)

@@ -87,9 +87,9 @@ static struct call make_reserve(const struct mcast_request *request, struct mcas
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
-    struct call call = {.rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
+    struct call call = {.rc = struct_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
     if (call.rc == 0 && mine.launch) {
-        call.rc = call_adopt(&launch, mine.launch, "MCAST_LAUNCH_INIT", error);
+        call.rc = struct_adopt(&launch, mine.launch, "MCAST_LAUNCH_INIT", error);
         mine.launch = &launch;
     }
     if (call.rc == 0)
@@ -120,7 +120,7 @@ static struct call make_launch(const char *cluster, const char *job,
                                const struct mcast_launch *launch, struct mcast_error *error)
 {
     struct mcast_launch mine = MCAST_LAUNCH_INIT;
-    struct call call = {.rc = launch ? call_adopt(&mine, launch, "MCAST_LAUNCH_INIT", error) : 0};
+    struct call call = {.rc = launch ? struct_adopt(&mine, launch, "MCAST_LAUNCH_INIT", error) : 0};
     if (call.rc == 0)
         call.rc = names_check(cluster, job, error);
     call_set(&call, "POST", read_job, error, NAMES_JOB_PATH "/launch", cluster, job);

@@ -273,6 +273,7 @@ static void commands__show_it(void **state)
     assert_non_null(strstr(out, "500"));
     assert_non_null(strstr(out, "n1 cxi1, 0 sent and received"));
     assert_non_null(strstr(out, "without nodes that cannot count it"));
+    assert_non_null(strstr(out, "none: no NIC was paused"));
     assert_non_null(strstr(out, "srun --jobid f17 --overlap --ntasks-per-node 1 mcast-node"));
     assert_non_null(strstr(out, "=1\n"));
     EXPECT_RUN(0, "traffic --over 0ms");
