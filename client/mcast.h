@@ -476,6 +476,16 @@ MCAST_API int mcast_nodes_clean(struct mcast *handle, const char *cluster, const
                                 uint64_t number, const char *nodes, const char *state,
                                 struct mcast_reservation **out, struct mcast_error *error);
 
+/* What many nodes of a job have counted, summed by a resource manager that reports them at once. */
+struct mcast_traffic_sum;
+MCAST_API struct mcast_traffic_sum *mcast_traffic_sum_create(void);   /* NULL: no memory */
+MCAST_API void mcast_traffic_sum_free(struct mcast_traffic_sum *sum); /* NULL is allowed */
+/* Adds a node's, which the node has made by mcast_node_traffic_json (to be freed; NULL: no memory).
+ * MCAST_USAGE: it is none. */
+MCAST_API int mcast_traffic_sum_add(struct mcast_traffic_sum *sum, const char *node,
+                                    const char *traffic, struct mcast_error *error);
+MCAST_API char *mcast_node_traffic_json(const struct mcast_node_traffic *traffic);
+
 /* A node has booted: what it reported with a lower order is over. order: higher than those of its
  * reports before the boot, lower than those after it, from 1. *reservations (NULL: not wanted): for
  * how many this ended something. MCAST_NOT_FOUND, "no-such-path": the broker is too old. */
@@ -877,6 +887,15 @@ MCAST_API int mcast_async_nodes_clean(struct mcast_async *async, const char *clu
                                       const char *job, uint64_t number, const char *nodes,
                                       const char *state, mcast_done_fn *done, void *arg,
                                       uint64_t *request, struct mcast_error *error);
+
+/* The same with what these nodes have counted (NULL: nothing), which counts when none of them was
+ * reported of as clean before. MCAST_REFUSED, status 422: the broker is too old; without, it takes
+ * it. */
+MCAST_API int mcast_async_nodes_traffic(struct mcast_async *async, const char *cluster,
+                                        const char *job, uint64_t number, const char *nodes,
+                                        const char *state, const struct mcast_traffic_sum *traffic,
+                                        mcast_done_fn *done, void *arg, uint64_t *request,
+                                        struct mcast_error *error);
 
 /* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
  * carried out all the same: after a reserve, release the job. False: it has been answered. */

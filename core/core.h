@@ -163,6 +163,8 @@ struct core_event {
             uint64_t number;       /* of the reservation: which life of the job is meant */
             const char *nodes;     /* as nodelist_count takes it: all of them nodes of the job */
             enum node_state state; /* DESTROYED or LINGERING */
+            const struct traffic_record *traffic; /* what they counted together: `told` of these
+                                                     nodes; or NULL */
         } sum; /* a report of many nodes at once, by who acts for their cluster */
         struct {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */

@@ -415,16 +415,22 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
 int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem)
 {
     const char *state = NULL, *nodes = NULL;
+    const json_t *traffic = NULL;
     int64_t number = 0;
     uint32_t count;
     struct error err;
     const struct body_field fields[] = {{"state", .text = &state},
                                         {"number", .number = &number, .min = 1, .max = INT64_MAX},
                                         {"nodes", .text = &nodes},
+                                        {"traffic", .value = &traffic},
                                         {0}};
-    if (body_read_fields(json, "", fields, problem) < 0)
+    *body = (struct nodes_body){0};
+    if (body_read_fields(json, "", fields, problem) < 0 ||
+        (traffic && traffic_sum_parse(traffic, &body->traffic, problem) < 0))
         return -1;
-    *body = (struct nodes_body){.number = (uint64_t)number, .nodes = nodes};
+    body->number = (uint64_t)number;
+    body->nodes = nodes;
+    body->has_traffic = traffic;
     if (!nodes)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: the nodes that this is about, \"elcap[1-4000]\"");
