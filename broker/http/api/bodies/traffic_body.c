@@ -86,6 +86,9 @@ static int read_lacking(const json_t *words, uint8_t *lacking, struct problem *p
 {
     const json_t *word;
     size_t i;
+    if (words && !json_is_array(words))
+        return problem_set(problem, 422, "invalid", "traffic.lacking",
+                           "traffic.lacking must be an array");
     json_array_foreach(words, i, word)
     {
         const char *text = json_string_value(word);
@@ -119,9 +122,8 @@ int traffic_sum_parse(const json_t *json, struct traffic_sum_body *out, struct p
         fields[7 + kind] =
             (struct body_field){traffic_words[kind], .number = &amounts[kind], .max = INT64_MAX};
     *sum = (struct traffic_record){0};
-    if (!json_is_object(json) || (lacking && !json_is_array(lacking)))
-        return problem_set(problem, 422, "invalid", "traffic",
-                           "traffic must be an object, and lacking in it an array");
+    if (!json_is_object(json))
+        return problem_set(problem, 422, "invalid", "traffic", "traffic must be an object");
     if (body_read_fields(json, "traffic", fields, problem) < 0 ||
         read_lacking(lacking, &sum->lacking, problem) < 0 ||
         read_nic(slowest, "slowest", "octets", &nodes[0], &devices[0], &sum->slowest_octets,
