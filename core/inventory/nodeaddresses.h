@@ -3,7 +3,7 @@
 
 #include "core/inventory/inventory.h"
 
-/* The addresses of the NICs of a job's nodes as one word, short where neighbours follow each other:
+/* The addresses of the NICs of a job's nodes as one word, short where nodes follow each other:
  *
  *   elcap[1-16]=0x01200+1,0x01240+1;elcap17=0x01300,-
  *

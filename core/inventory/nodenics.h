@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/nicbook.h"
 #include "core/reservation/record.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 /* What nodes have told of their NICs (P2): a row for each node, ordered by name. A row has a text,
- * as on disk, and is read when it is asked for: 11,136 nodes of four NICs are some 3 MB. */
+ * as on disk, and where its NICs are: 11,136 nodes of four NICs are some 4 MB. */
 
 enum {
     NODENICS_NICS_MAX = 16,
@@ -47,12 +48,13 @@ enum event_kind nodenics_compare(const char *before, const char *now, char *word
 /* ---- the table ---- */
 
 struct nodenics {
-    int64_t changed_ms; /* when it became as it is */
-    uint64_t order;     /* of the report: one with a lower order is older */
-    int64_t allowed_ms; /* how often a node may change (nodenics_allow) */
-    bool limited;       /* it changed too often, which is said */
-    char *nics;         /* in the same block */
-    char node[];
+    int64_t changed_ms;      /* when it became as it is */
+    uint64_t order;          /* of the report: one with a lower order is older */
+    int64_t allowed_ms;      /* how often a node may change (nodenics_allow) */
+    bool limited;            /* it changed too often, which is said */
+    const char *node, *nics; /* in the same block */
+    uint8_t place_count;
+    struct nic places[]; /* of those that are called cxi0 to cxi15, ordered by device */
 };
 
 struct nodenics_table {

@@ -189,7 +189,7 @@ static void expect_addresses(const struct inventory *inventory, const char *node
     free(written);
 }
 
-UNIT(addresses__of_neighbours_are_one_entry)
+UNIT(addresses__in_a_row_are_one_entry)
 {
     struct nicbook *file = nicbook_create();
     enum nodeaddresses_lack lack;
