@@ -7,6 +7,7 @@
 #include "base/text.h"
 
 #include <assert.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,7 +298,11 @@ void *nodenics_put(struct nodenics_table *table, const struct nics_record *recor
     struct nic places[NICS_PER_NODE];
     const uint8_t place_count = read_places(record->nics, places);
     const size_t name = strlen(record->node) + 1, text = strlen(record->nics) + 1;
-    struct nodenics *row = memory_zeroed(sizeof *row + place_count * sizeof *places + name + text);
+    const size_t padded =
+        (name + alignof(struct nic) - 1) / alignof(struct nic) * alignof(struct nic);
+    struct nodenics *row =
+        memory_zeroed(sizeof *row + padded + place_count * sizeof *places + text);
+    struct nic *kept = (struct nic *)(void *)(row->node + padded);
     struct nodenics *before = nodenics_find(table, record->node);
     const size_t at = count_up_to(table, record->node) - (before != NULL);
     if (before)
@@ -305,9 +310,9 @@ void *nodenics_put(struct nodenics_table *table, const struct nics_record *recor
     row->changed_ms = record->changed_ms;
     row->order = record->order;
     row->place_count = place_count;
-    memcpy(row->places, places, place_count * sizeof *places);
-    row->node = memcpy(row->places + place_count, record->node, name);
-    row->nics = memcpy((char *)(row->places + place_count) + name, record->nics, text);
+    row->places = memcpy(kept, places, place_count * sizeof *places);
+    row->nics = memcpy(kept + place_count, record->nics, text);
+    memcpy(row->node, record->node, name);
     table->bytes += size_of(row);
     if (before) {
         assert(table->bytes >= size_of(before));

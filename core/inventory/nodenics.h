@@ -48,13 +48,14 @@ enum event_kind nodenics_compare(const char *before, const char *now, char *word
 /* ---- the table ---- */
 
 struct nodenics {
-    int64_t changed_ms;      /* when it became as it is */
-    uint64_t order;          /* of the report: one with a lower order is older */
-    int64_t allowed_ms;      /* how often a node may change (nodenics_allow) */
-    bool limited;            /* it changed too often, which is said */
-    const char *node, *nics; /* in the same block */
+    int64_t changed_ms; /* when it became as it is */
+    uint64_t order;     /* of the report: one with a lower order is older */
+    int64_t allowed_ms; /* how often a node may change (nodenics_allow) */
+    bool limited;       /* it changed too often, which is said */
     uint8_t place_count;
-    struct nic places[]; /* of those that are called cxi0 to cxi15, ordered by device */
+    const struct nic *places; /* of those that are called cxi0 to cxi15, ordered by device; and */
+    const char *nics;         /* the text: in the same block */
+    char node[];              /* first, as it is what searches read */
 };
 
 struct nodenics_table {
