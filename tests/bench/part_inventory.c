@@ -180,10 +180,11 @@ static int measure_topology(const struct bench *bench, const struct testbed *tes
     }
     const long long used = process_cpu_ns(testbed_broker(testbed)) - before;
     sample_sort(times, TOPOLOGIES);
-    report_figure(bench->report, key, "ms", (double)times[TOPOLOGIES / 2] / 1e6);
+    const int64_t median = times[TOPOLOGIES / 2];
+    report_figure(bench->report, key, "ms", (double)median / 1e6);
     report_figure(bench->report, cpu_key, "ms", (double)used / TOPOLOGIES / 1e6);
     if (cpu_key == of_reports) /* the slower way */
-        report_goal(bench->report, &spans, (double)times[TOPOLOGIES / 2] / 1e6);
+        report_goal(bench->report, &spans, (double)median / 1e6);
     return 0;
 }
 
