@@ -108,7 +108,9 @@ static void name_nic(struct nic *known, const char *node, const json_t *nic, int
     }
     free(known->node);
     free(known->device);
-    *known = (struct nic){node_copy, device_copy, amount};
+    known->node = node_copy;
+    known->device = device_copy;
+    known->amount = amount;
 }
 
 int mcast_traffic_sum_add(struct mcast_traffic_sum *sum, const char *node, const char *traffic,
