@@ -169,6 +169,7 @@ void nodefile_load(struct config_reading *reading)
         return;
     }
     config->nicbook = nodefile_read(in, report_node, &file, &err);
+    config->core.nics = config->nicbook;
     (void)fclose(in);
     config->nicbook_unread = err.code == ERROR_IO;
     if (file.faults > NODEFILE_REPORTS)
