@@ -127,7 +127,7 @@ static void show_vnis(struct table *table, const json_t *root)
     begin(&words);
     add(&words, "%lld free of %lld", number_of(vnis, "free"), number_of(vnis, "pool"));
     add(&words, "%lld live", number_of(vnis, "live"));
-    add_count(&words, number_of(vnis, "held"), "held back");
+    add_count(&words, number_of(vnis, "held"), "of released jobs");
     add_count(&words, number_of(vnis, "overdue"), "of them overdue");
     add_count(&words, number_of(vnis, "shared"), "shared");
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
