@@ -129,6 +129,7 @@ static void show_vnis(struct table *table, const json_t *root)
     add(&words, "%lld live", number_of(vnis, "live"));
     add_count(&words, number_of(vnis, "held"), "of released jobs");
     add_count(&words, number_of(vnis, "overdue"), "of them overdue");
+    add_count(&words, number_of(vnis, "quarantined"), "quarantined");
     add_count(&words, number_of(vnis, "shared"), "shared");
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
     add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
