@@ -78,8 +78,9 @@ EDITOR
 }
 
 readme() { # readme FILE FOLDER: the steps of README.md, as they stand
+    # shellcheck disable=SC2016 # the backquote is the page's
     sed -n '/^## Run it against a real fabric manager/,/^## /p' "$top/README.md" |
-        sed -n '/^.``console$/,/^.``$/p' | sed '/^.``$/q' |
+        sed -n '/^```console$/,/^```$/p' | sed '/^```$/q' |
         sed -n 's/^# //p' | grep -v '^\./dev package' >"$1"
     grep -q '^systemctl enable --now mcastd' "$1" || fail "README.md has no steps to install"
     sed -i "s,cd build/packages,cd $2," "$1"
