@@ -55,6 +55,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/pmix.md
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/relay.md
+./share/doc/mcastd/releases.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/shared-vnis.md
 ./share/doc/mcastd/state.md

@@ -99,8 +99,9 @@ def broken(before, now):
         if fact.endswith(MUST) and " ".join(fact.split(" ")[:2]) in known:
             field = fact[:-len(MUST)]
             parent = field.rpartition(".")[0]
+            there = parent.endswith(" ") or any(one.startswith(parent + ":") for one in before)
             # In something that is itself new it breaks nobody.
-            if "." not in field or parent.endswith(" ") or any(one.startswith(parent + ":") for one in before):
+            if there or "." not in field:
                 yield "newly asked of clients: " + fact
 
 
