@@ -166,9 +166,12 @@ LIST
         fail "anybody can reserve"
 
     say "the journal's fields"
-    journalctl -u mcastd -o json MCASTD_EVENT=reserved MCASTD_JOB=j2 >$work/journal
+    reserve j4
+    until_it "the journal tells of the job" sh -c 'journalctl -u mcastd MCASTD_EVENT=reserved MCASTD_JOB=j4 | grep -q j4'
+    remember
+    journalctl -u mcastd -o json MCASTD_EVENT=reserved MCASTD_JOB=j4 >$work/journal
     for field in '"PRIORITY":"' '"SYSLOG_IDENTIFIER":"mcastd"' '"MCASTD_CLUSTER":"elcap"' '"_SYSTEMD_UNIT":"mcastd.service"'; do
-        [ -n "$older" ] || grep -q "$field" $work/journal || fail "no $field in the journal"
+        grep -q "$field" $work/journal || fail "no $field in the journal"
     done
 
     say "reload"
