@@ -281,6 +281,7 @@ static void act_on_deadlines(struct core *core)
 
 static void tick_joblists(struct core *core, const struct core_event *event)
 {
+    (void)event;
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
 }

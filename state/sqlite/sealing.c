@@ -76,6 +76,7 @@ static void seal_token(sqlite3_context *context, int count, sqlite3_value **argu
     struct sealing *sealing = sqlite3_user_data(context);
     const uint64_t number = (uint64_t)sqlite3_value_int64(arguments[0]);
     const char *token = (const char *)sqlite3_value_text(arguments[1]);
+    (void)count;
     assert(count == 2 && sealing);
     if (!token || strlen(token) > TOKEN_MAX) {
         sqlite3_result_error_code(context, token ? SQLITE_CORRUPT : SQLITE_NOMEM);

@@ -707,9 +707,13 @@ void model_restarted(struct sim *sim)
         if (saved && saved->fm_side == FM_SIDE_MAYBE) /* it may be about to be asked for */
             model_unsure(sim, e->number);
         bool rests = saved && saved->state == JOB_RELEASING && saved->vni_count > 0;
-        /* A time that is yet to come cannot be compared with now either. */
-        if (rests && (sim->edge.rested || saved->released_ms > sim->now_ms + sim->edge.clock_ms))
+        /* A time that is yet to come cannot be compared with now either; one of before the clock
+         * was set back may be later than it was, and its VNIs rest the longer. */
+        const int64_t released_ms = rests ? saved->released_ms - sim->edge.clock_ms : 0;
+        if (rests && (sim->edge.rested || released_ms > sim->now_ms))
             e->rested_before_ms = e->rested_ms, e->rested_ms = sim->now_ms;
+        else if (rests && released_ms > e->rested_ms)
+            e->rested_before_ms = e->rested_ms, e->rested_ms = released_ms;
         if (!e->job)
             continue;
         const struct reservation *r = in_core(sim, e->job);

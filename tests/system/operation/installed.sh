@@ -52,6 +52,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/mock-fm.md
 ./share/doc/mcastd/operations.md
 ./share/doc/mcastd/options.md
+./share/doc/mcastd/planning.md
 ./share/doc/mcastd/pmix.md
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/relay.md

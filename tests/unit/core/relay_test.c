@@ -309,6 +309,22 @@ T(tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes)
     assert_int_equal(steps_listed(d), 0);
 }
 
+/* Its sender closes a tree that is being deleted because nobody asked for it. */
+T(leave__of_a_tree_that_goes_anyway_is_given_up_in_time)
+{
+    struct driver *d = *state;
+    driver_done(d, unused_tree(d), FM_BUSY, NULL);
+    for (int64_t waited = 0; waited < d->config.relay_timeout_ms; waited += 4000) {
+        leave(d, 77);
+        driver_tick(d, 4000);
+        const struct effect *call = driver_find(d, EFFECT_CALL);
+        if (call)
+            driver_done(d, call->u.call.id, FM_BUSY, NULL);
+    }
+    leave(d, 77);
+    assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+}
+
 /* Two communicators of the same nodes. */
 T(joins__that_are_alike_get_a_tree_each)
 {
