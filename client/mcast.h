@@ -283,6 +283,7 @@ struct mcast_reservation {
     const char *profile;            /* that it was reserved with, or NULL */
     const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
                                        they are not told: in lists, and to nodes */
+    unsigned vnis_shared; /* so many of vnis, the last ones, are shared: told to nodes, too */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with

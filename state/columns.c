@@ -122,6 +122,8 @@ static const struct column event[] = {
     TEXT("cluster", event.cluster, false, cluster_name_valid, "not a cluster's name"),
     TEXT("job", event.job, false, job_id_valid, "not a job id"),
     TEXT("detail", event.detail, false, NULL, "wrong"),
+    TEXT("node", event.node, false, node_name_valid, "not a node's name"),
+    TEXT("clusters", event.clusters, false, shared_clusters_valid, "not a list of clusters"),
 };
 
 static const struct column node[] = {

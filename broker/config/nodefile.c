@@ -142,6 +142,7 @@ void nodefile_load(struct config_reading *reading)
         return;
     }
     config->nicbook = nodefile_read(in, report_node, &file, &err);
+    config->core.nics = config->nicbook;
     (void)fclose(in);
     if (file.faults > NODEFILE_REPORTS)
         config_fault(reading, false, origin, "%s: %u lines more are left out",

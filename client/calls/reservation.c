@@ -36,6 +36,7 @@ static const struct field scalars[] = {
     {"lingering_more", FIELD_UINT32, FIELD_OPTIONAL, AT(lingering_more)},
     {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
     {"shared_vnis", FIELD_WORDS, FIELD_OPTIONAL, AT(shared_vnis)},
+    {"vnis_shared", FIELD_UINT32, FIELD_OPTIONAL, AT(vnis_shared)},
 };
 
 static const struct field of_hwcoll[] = {

@@ -58,8 +58,11 @@ void core_nics_report(struct core *core, const struct core_event *event)
                                                           .nics = nics,
                                                           .order = event->u.nics.order,
                                                           .changed_ms = core->now_ms}});
-        if (kind != EVENT_NONE)
-            core_publish_cluster(core, kind, NULL, core_text(core, "node %s: %s", node, words));
+        if (kind != EVENT_NONE) {
+            const char *text = core_text(core, "node %s: %s", node, words);
+            core_publish_node(core, kind, node, text);
+            concern_node(core, node, text);
+        }
         core_trace(core, kind != EVENT_NONE ? TRACE_NOTICE : TRACE_DEBUG, "node %s: %s -> saved",
                    node, kind != EVENT_NONE ? words : "tells its NICs for the first time");
     } else if (!old) { /* not saved, but what comes late is older than it */

@@ -443,7 +443,7 @@ void core_fence(struct core *core, const struct core_event *event)
     uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words =
         core_text(core, "node %s is fenced%s%s", node, reason ? ": " : "", reason ? reason : "");
-    core_publish_cluster(core, EVENT_FENCED, NULL, words);
+    core_publish_node(core, EVENT_FENCED, node, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
     core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;

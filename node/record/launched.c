@@ -201,7 +201,9 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
         const char *word = json_string_value(json_array_get(classes, i));
         claim->traffic_classes |= word ? (unsigned int)traffic_class_from_word(word) : 0;
     }
-    return read_vnis(json_object_get(launch->driver, "vnis"), claim, err);
+    const int rc = read_vnis(json_object_get(launch->driver, "vnis"), claim, err);
+    claim_set_shared(claim, json_integer_value(json_object_get(launch->driver, "vnis_shared")));
+    return rc;
 }
 
 /* ---- What has ended here ---- */

@@ -110,6 +110,8 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
                                                .cluster = number % 3 ? clusters[0] : NULL,
                                                .job = number % 3 ? jobs[0] : NULL,
                                                .detail = texts[number % 4],
+                                               .node = number % 7 ? NULL : "n1",
+                                               .clusters = number % 11 ? NULL : clusters[0],
                                                .vni_count = number % 5,
                                                .state = number % 3,
                                                .kind = fuzz_byte(in) % 12};

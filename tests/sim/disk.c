@@ -49,7 +49,8 @@ static struct record *record_copied(const struct record *record)
     if (record->kind == RECORD_PARTITIONS)
         size += text_size(record->u.partitions);
     if (record->kind == RECORD_EVENT)
-        size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
+        size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail) +
+                text_size(e->node) + text_size(e->clusters);
 
     struct record *copy = memory_zeroed(size);
     char *at = (char *)(copy + 1);
@@ -92,6 +93,8 @@ static struct record *record_copied(const struct record *record)
         copy->u.event.cluster = put(&at, e->cluster);
         copy->u.event.job = put(&at, e->job);
         copy->u.event.detail = put(&at, e->detail);
+        copy->u.event.node = put(&at, e->node);
+        copy->u.event.clusters = put(&at, e->clusters);
     }
     return copy;
 }

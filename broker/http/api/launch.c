@@ -42,8 +42,11 @@ static json_t *service_values(const struct reservation *reservation)
     for (int bit = 1; bit <= TC_ALL; bit <<= 1)
         if (reservation->traffic_classes & bit)
             json_array_append_new(classes, json_string(traffic_class_word(bit)));
-    return json_pack("{s:o, s:o, s:i}", "vnis", vnis, "traffic_classes", classes, "cores_per_node",
-                     (int)reservation->cores_per_node);
+    json_t *values = json_pack("{s:o, s:o, s:i}", "vnis", vnis, "traffic_classes", classes,
+                               "cores_per_node", (int)reservation->cores_per_node);
+    if (values && reservation->shared_count > 0)
+        json_object_set_new(values, "vnis_shared", json_integer(reservation->shared_count));
+    return values;
 }
 
 /* What the node's driver needs. */

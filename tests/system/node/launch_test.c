@@ -107,6 +107,27 @@ static void job__starts_without_a_broker(void **state)
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
 }
 
+/* B1: a node knows by the document which VNIs are shared, so that what is left of one job there is
+ * no hindrance to the other. */
+static void shared_vni__of_two_jobs_is_known_as_such(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    scene_needs_root(scene);
+    json_decref(scene_ask(scene, "PUT", "/v1/vnis/daos", "{\"uid\":1,\"any_user\":true}", 201));
+    ask(scene, "PUT", JOB, REQUEST ",\"shared_vnis\":[\"daos\"],\"launch\":{}}", 201);
+    EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_set_cxi(fixture,
+                    "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s" ON_N1);
+    ask(scene, "PUT", "/v1/clusters/elcap/jobs/f18",
+        "{\"uid\":4444,\"nodes\":\"n1\",\"shared_vnis\":[\"daos\"],\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 5, "prolog --job f18 --launch %s" ON_N1, scene->file);
+    fixture_set_cxi(fixture, "nics = 4\n");
+    EXPECT_RUN_LEAVES(0, 1, "epilog --job f18" ON_N1);
+    EXPECT_RUN_LEAVES(0, 0, "tend" ON_N1);
+}
+
 /* libfabric would look for it without end (F16, F23): where it is not, tasks have the node's own
  * store.
  */
@@ -740,6 +761,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(job__starts_without_a_broker),
+        TEST(shared_vni__of_two_jobs_is_known_as_such),
         cmocka_unit_test_setup_teardown(ca__that_is_not_on_the_node_is_not_told, open_with_ca,
                                         close_with_ca),
         TEST(vni__waits_for_the_nodes_of_the_document),

@@ -73,8 +73,32 @@ void topology_json_write(struct writer *out, const struct inventory *inventory,
     topology_destroy(topology);
 }
 
+enum { NODES_PER_MS = 16, AT_ONCE_MS = 2000 };
+
+/* All nodes are looked up in the loop, some microseconds for each: a user, and who has his jobs'
+ * tokens, gets 16,000 nodes a second in the long run, which is two hundredths of the loop. */
+static int check_pace(struct call *call, const struct reservation *reservation)
+{
+    struct http *http = call->http;
+    if (rights_manages(http->rights, &call->identity, reservation->cluster))
+        return 0;
+    const uint64_t cost_ms = 1 + reservation->node_count / NODES_PER_MS;
+    const uint64_t wait_ms = pace_take(&http->topologies, UINT64_C(1) + reservation->uid,
+                                       reservation->uid, cost_ms, AT_ONCE_MS, uv_now(http->loop));
+    if (wait_ms == 0)
+        return 0;
+    problem_set(&call->problem, 429, "asked-too-often", NULL,
+                "the topologies of jobs of uid %u are asked for too often: ask again in %u s, or "
+                "follow the job's events (job-fabric), which tell what of it changes",
+                (unsigned)reservation->uid, (unsigned)((wait_ms + 999) / 1000));
+    call->problem.retry_after = (unsigned)((wait_ms + 999) / 1000);
+    return -1;
+}
+
 static int show(struct call *call, const struct reservation *reservation)
 {
+    if (check_pace(call, reservation) < 0)
+        return -1;
     struct inventory_facts facts;
     const struct inventory inventory = engine_inventory(call->http->engine, &facts);
     struct turn *turn = engine_turn(call->http->engine);
