@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-enum { COMMAND_OPTIONS_MAX = 16, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
+enum { COMMAND_OPTIONS_MAX = 20, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
 
 struct call;
 

@@ -314,6 +314,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_LEAVE] = relay_leave,
         [CORE_ALIVE] = core_alive,
         [CORE_NODE_NICS] = core_nics_report,
+        [CORE_FORGET_NICS] = core_nics_forget,
         [CORE_PARTITIONS] = core_partitions,
         [CORE_SHARE] = core_share,
         [CORE_UNSHARE] = core_unshare,

@@ -235,6 +235,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_SUM] = COLUMNS("sum", sum),
     [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
     [RECORD_NODE_NICS] = COLUMNS("node_nics", node_nics),
+    [RECORD_NODE_NICS_GONE] = {NULL, node_nics, 1}, /* the node */
     [RECORD_TRAFFIC] = COLUMNS("traffic", traffic),
     [RECORD_TRAFFIC_GONE] = COLUMNS(NULL, traffic_gone),
     [RECORD_SHARED_VNI] = COLUMNS("shared_vni", shared_vni),

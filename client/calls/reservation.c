@@ -21,6 +21,7 @@ static const struct field scalars[] = {
     {"held_until", FIELD_STRING, FIELD_OPTIONAL, AT(held_until)},
     {"warning", FIELD_STRING, FIELD_OPTIONAL, AT(warning)},
     {"launch", FIELD_STRING, FIELD_OPTIONAL, AT(launch)},
+    {"node_addresses", FIELD_STRING, FIELD_OPTIONAL, AT(node_addresses)},
     {"interconnect", FIELD_STRING, FIELD_OPTIONAL, AT(interconnect)},
     {"origin", FIELD_STRING, FIELD_OPTIONAL, AT(origin)},
     {"profile", FIELD_STRING, FIELD_OPTIONAL, AT(profile)},

@@ -337,6 +337,7 @@ enum record_kind {
     RECORD_NODE_NICS = 16,    /* insert or replace by node */
     RECORD_TRAFFIC = 17,      /* insert by seq */
     RECORD_TRAFFIC_GONE = 18, /* delete by seq */
+    RECORD_NODE_NICS_GONE = 19, /* delete by node; of u.nics nothing else counts */
 };
 
 struct record {

@@ -93,7 +93,8 @@ static struct shared_vni_record make_shared(struct fuzz_input *in)
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
+    const enum record_kind kind = (enum record_kind)(fuzz_byte(in) % (RECORD_NODE_NICS_GONE + 1));
+    struct record record = {.kind = kind};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -149,6 +150,7 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
                                                    .slowest = number % 3 ? NULL : "elcap1/cxi0"};
         break;
     case RECORD_NODE_NICS:
+    case RECORD_NODE_NICS_GONE:
         record.u.nics = make_nics(in);
         break;
     default:

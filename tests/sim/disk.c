@@ -288,6 +288,19 @@ static const char *put_nics(struct disk *disk, const struct record *record)
     return NULL;
 }
 
+static const char *take_nics(struct disk *disk, const struct record *record)
+{
+    for (size_t at = 0; at < disk->nics_count; at++) {
+        if (strcmp(record->u.nics.node, disk->nics[at]->u.nics.node) != 0)
+            continue;
+        free(disk->nics[at]);
+        memmove(disk->nics + at, disk->nics + at + 1,
+                (--disk->nics_count - at) * sizeof *disk->nics);
+        return NULL;
+    }
+    return "NICs that are not on disk are forgotten";
+}
+
 /* They come in order: each after those of its reservation that came before. */
 static const char *put_sum(struct disk *disk, const struct record *record)
 {
@@ -498,6 +511,8 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return take_traffic(disk, record->u.traffic_gone);
     case RECORD_NODE_NICS:
         return put_nics(disk, record);
+    case RECORD_NODE_NICS_GONE:
+        return take_nics(disk, record);
     case RECORD_CLEANUP:
         return put_cleanup(disk, record);
     case RECORD_CLEANED:

@@ -333,6 +333,7 @@ static const struct {
     {METHOD_DELETE, "/v1/vnis/{}", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
+    {METHOD_DELETE, "/v1/nodes/{}", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
     {METHOD_PUT, "/v1/nodes/{}/inventory", NEED_HOST},
     {METHOD_GET, "/v1/nodes/{}/inventory", NEED_PEER},

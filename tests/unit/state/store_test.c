@@ -645,6 +645,10 @@ static void store__keeps_nics_of_nodes(void **state)
     fixture_reopen(fixture);
     assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
                                   "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
+    COMMIT(fixture->store, {.kind = RECORD_NODE_NICS_GONE, .u.nics.node = "n1"});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\n"
+                                  "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
 }
 
 /* P6: what jobs that are over have counted comes back in every field, until it is dropped. */

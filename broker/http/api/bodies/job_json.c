@@ -213,6 +213,8 @@ bool job_json_write(struct writer *writer, const struct core *core,
         token_json_write(writer, parts->token);
     if (parts->launch)
         writer_string(writer, "launch", parts->launch);
+    if (parts->node_addresses)
+        writer_string(writer, "node_addresses", parts->node_addresses);
     if (parts->env)
         env_json_write(writer, "env", core, reservation, NULL);
     writer_end_object(writer);

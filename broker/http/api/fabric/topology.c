@@ -5,7 +5,11 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/shared.h"
+#include "core/inventory/nodeaddresses.h"
 #include "core/inventory/topology.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 /* GET /v1/clusters/{cluster}/jobs/{job}/topology, /v1/reservation/topology: which part of the
  * fabric a job spans (P1, P7). */
@@ -48,7 +52,7 @@ static void write_switch(struct writer *out, const struct fabricmap *map, struct
 }
 
 void topology_json_write(struct writer *out, const struct inventory *inventory,
-                         const struct reservation *reservation)
+                         const struct reservation *reservation, bool addresses)
 {
     struct placing placing = {topology_create(), inventory};
     struct topology *topology = placing.topology;
@@ -69,6 +73,12 @@ void topology_json_write(struct writer *out, const struct inventory *inventory,
     for (size_t i = 0; i < topology->switch_count; i++)
         write_switch(out, inventory->map, &topology->switches[i]);
     writer_end_array(out);
+    if (addresses) {
+        enum nodeaddresses_lack lack;
+        char *text = nodeaddresses_write(inventory, reservation->nodes, &lack);
+        writer_string(out, "node_addresses", text);
+        free(text);
+    }
     writer_end_object(out);
     topology_destroy(topology);
 }
@@ -101,9 +111,13 @@ static int show(struct call *call, const struct reservation *reservation)
         return -1;
     struct inventory_facts facts;
     const struct inventory inventory = engine_inventory(call->http->engine, &facts);
+    const char *wish = target_query(&call->target, "addresses");
+    if (wish && strcmp(wish, "yes") != 0 && strcmp(wish, "no") != 0)
+        return problem_set(&call->problem, 422, "invalid", "addresses",
+                           "addresses must be yes or no");
     struct turn *turn = engine_turn(call->http->engine);
     const char *before = turn_enter(turn, "the topology of a job");
-    topology_json_write(&call->out, &inventory, reservation);
+    topology_json_write(&call->out, &inventory, reservation, wish && wish[0] == 'y');
     turn_leave(turn, before);
     call_show(call, reservation);
     return call_reply_shown(call, MHD_HTTP_OK, CALL_JSON);
