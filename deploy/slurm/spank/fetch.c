@@ -174,8 +174,7 @@ static void detach(void)
     for (int fd = 0; fd <= 2 && null >= 0; fd++)
         (void)dup2(null, fd);
     (void)close_range(null >= 0 ? 3 : 0, UINT_MAX, 0);
-    if (chdir("/") != 0) { /* the caller's folder stays in use, no more than that */
-    }
+    (void)chdir("/");
 }
 
 /* As plugstack.conf says. */
