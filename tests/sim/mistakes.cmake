@@ -199,8 +199,8 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
     [[core_save_facts(core, &facts);]])
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
-mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
-    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]])
+mcast_mistake(late-lingering-is-nobodys 100 core/requests/nodereport.c
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 900)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
