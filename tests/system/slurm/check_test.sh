@@ -283,7 +283,7 @@ done
 shows PrologSlurmctld
 shows EpilogSlurmctld
 check
-expect hooks problem "/site.sh is not there" "install mcastd here"
+expect hooks problem "/site.sh is not there" "install the package mcast-slurm here"
 printf '# of mcastd 0.0.9 need\nPATH=%s:/usr/bin\n' "$dir/bin" >"$dir/old/mcastd/slurm/site.sh"
 check
 expect hooks warning "are of mcastd 0.0.9, mcastctl is of 1.2.3" "$hooks"
