@@ -72,19 +72,19 @@ static void add_age(struct words *words, const char *what, const char *when)
 static void show_broker(struct table *table, const json_t *root)
 {
     const json_t *leadership = json_object_get(root, "leadership");
+    const char *role = text_of(root, "role");
     struct words words;
     begin(&words);
-    add(&words, "%s %s", text_of(root, "version"), text_of(root, "role"));
+    add(&words, "%s%s%s", text_of(root, "version"), role[0] ? " " : "", role);
     add_age(&words, "up", text_of(root, "started"));
-    add_age(&words, "leads since", text_of(leadership, "since"));
     end(&words, table, "broker");
     const json_t *standby;
     size_t i;
     json_array_foreach(json_object_get(leadership, "standbys"), i, standby)
     {
         begin(&words);
-        add(&words, "%s", text_of(standby, "url"));
-        add(&words, "%s", text_of(standby, "version"));
+        add(&words, "%s %s", text_of(standby, "url"), text_of(standby, "version"));
+        add(&words, "host %s", text_of(standby, "host"));
         end(&words, table, "standby");
     }
 }
@@ -112,6 +112,8 @@ static void show_jobs(struct table *table, const json_t *root)
 {
     const json_t *jobs = json_object_get(root, "jobs");
     struct words words;
+    if (!jobs)
+        return;
     begin(&words);
     add(&words, "%lld active", number_of(jobs, "active"));
     add_count(&words, number_of(jobs, "releasing"), "releasing");
@@ -124,11 +126,14 @@ static void show_vnis(struct table *table, const json_t *root)
 {
     const json_t *vnis = json_object_get(root, "vnis");
     struct words words;
+    if (!vnis)
+        return;
     begin(&words);
     add(&words, "%lld free of %lld", number_of(vnis, "free"), number_of(vnis, "pool"));
     add(&words, "%lld live", number_of(vnis, "live"));
     add_count(&words, number_of(vnis, "held"), "of released jobs");
     add_count(&words, number_of(vnis, "overdue"), "of them overdue");
+    add_count(&words, number_of(vnis, "quarantined"), "quarantined");
     add_count(&words, number_of(vnis, "shared"), "shared");
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
     add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
@@ -155,6 +160,8 @@ static void show_addresses(struct table *table, const json_t *root)
     const long long total = number_of(addresses, "total");
     const long long each = number_of(addresses, "per_job");
     struct words words;
+    if (!addresses)
+        return;
     begin(&words);
     if (total > 0)
         add(&words, "%lld reserved of %lld", number_of(addresses, "reserved"), total);
@@ -176,12 +183,14 @@ static void show_rest(struct table *table, const json_t *root)
     add_count(&words, number_of(cleanups, "given_up"), "given up");
     end(&words, table, "cleanups");
     begin(&words);
-    add(&words, "%lld of %lld", number_of(connections, "open"), number_of(connections, "max"));
+    if (connections)
+        add(&words, "%lld of %lld", number_of(connections, "open"), number_of(connections, "max"));
     add_count(&words, number_of(connections, "event_streams"), "of them follow events");
     add_count(&words, number_of(connections, "refused"), "refused");
     end(&words, table, "connections");
     begin(&words);
-    add(&words, "%lld records", number_of(commits, "records"));
+    if (commits)
+        add(&words, "%lld records", number_of(commits, "records"));
     add_count(&words, number_of(json_object_get(root, "queues"), "unsaved"), "unsaved");
     add_count(&words, number_of(commits, "failures"), "failed commits");
     end(&words, table, "ledger");

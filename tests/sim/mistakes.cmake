@@ -280,7 +280,7 @@ mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
 mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
-        deny_waiters]])
+        deny_waiters]] 778)
 
 # Of Slurm's own plugin (B9).
 mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
@@ -339,7 +339,7 @@ mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
 mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
     [[        op->calls_needed = 0;
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
-    int64_t latest]])
+    int64_t latest]] 365)
 
 mcast_mistake(late-reserve-is-anothers 300 core/act.c
     [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]] 57)
