@@ -845,6 +845,7 @@ struct mcast_outcome {
     int code;                                    /* MCAST_OK, or as the calls that wait return it */
     const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
     const struct mcast_reservation *reservation; /* NULL after a failure */
+    const char *json; /* of mcast_async_status; else, and after a failure, NULL */
 };
 
 /* Called exactly once for each request that was begun (0 was returned): by mcast_async_dispatch, or
@@ -869,6 +870,8 @@ MCAST_API int mcast_async_nodes_clean(struct mcast_async *async, const char *clu
                                       const char *job, uint64_t number, const char *nodes,
                                       const char *state, mcast_done_fn *done, void *arg,
                                       uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
+                                 uint64_t *request, struct mcast_error *error);
 
 /* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
  * carried out all the same: after a reserve, release the job. False: it has been answered. */
