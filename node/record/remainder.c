@@ -6,6 +6,7 @@
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
 #include "node/record/report.h"
+#include "node/record/reservation.h"
 #include "node/services/limits.h"
 
 #include <stdlib.h>
@@ -31,11 +32,24 @@ static bool has_job(const char *users, uint32_t uid)
     return false;
 }
 
-/* now: what is remembered by now, as jobs have come and gone while it was tried. */
-static int judge_remainder(const struct node *node, const struct notes *now,
-                           const struct note *note, char excuse[EXCUSE_SIZE])
+/* Another job of the owner here that may use it. One that is over by the broker's word is none: its
+ * epilog may never come, and nothing is lost when a node is drained for nothing. */
+static const struct note *other_that_runs(struct node *node, struct notes *now,
+                                          const struct note *note)
 {
-    const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
+    const struct note *other;
+    int code;
+    while ((other = notes_other_of_owner(now, note)) && !node->broker_gone &&
+           reservation_ask(node, &other->claim, &code) == RESERVATION_OVER)
+        now->at[other - now->at].state = NOTE_LINGERING; /* of this copy only */
+    return other;
+}
+
+/* now: what is remembered by now, as jobs have come and gone while it was tried. */
+static int judge_remainder(struct node *node, struct notes *now, const struct note *note,
+                           char excuse[EXCUSE_SIZE])
+{
+    const struct note *other = note->stuck ? NULL : other_that_runs(node, now, note);
     if (!other && (note->stuck || !node->users || !has_job(node->users, note->claim.uid)))
         return COMMAND_BUSY;
     snprintf(excuse, EXCUSE_SIZE,
