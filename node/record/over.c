@@ -8,8 +8,8 @@
 #include "node/record/reservation.h"
 
 /* tries and tried_ms of a note that does not linger: how often the broker has said that the job is
- * over while its owner had processes here, and when it was asked last. */
-enum { TIMES_SAID = 2 };
+ * over while its owner had processes here, and when it was asked, or first looked at. */
+enum { TIMES_SAID = 2, SOONER = 6 };
 
 /* Longer than its housekeeping takes, which an epilog left it to. */
 enum { HOUSEKEEPING_LATE_MS = 60000 };
@@ -25,13 +25,24 @@ static bool may_end(const struct note *note)
     return (note->state == NOTE_MADE || note->state == NOTE_INTENDED) && note_is_current(note);
 }
 
+/* Thousands of nodes run jobs, and most end as they should. */
 static bool is_to_be_asked(const struct node *node, const struct note *note)
 {
-    const int64_t every = node->settings.missed_ms, now_ms = note_clock_ms();
+    const int64_t every = node->settings.missed_ms;
     if (!may_end(note))
         return is_abandoned(node, note);
-    return !jobsvc_may_run(note) ||
-           (every > 0 && (note->tried_ms == 0 || now_ms - note->tried_ms >= every));
+    if (every == 0 || note->tried_ms == 0)
+        return every > 0;
+    return note_clock_ms() - note->tried_ms >= (jobsvc_may_run(note) ? every : every / SOONER);
+}
+
+static void keep_asked(struct node *node, struct note *note, unsigned int said)
+{
+    struct error err;
+    note->tries = said;
+    note->tried_ms = note_clock_ms();
+    if (note_write(&node->dir, note, &err) < 0)
+        say("%s", err.text);
 }
 
 /* The broker frees its VNIs by no lapse of time then (I3). That the services are there, and are not
@@ -55,19 +66,13 @@ static bool is_over(struct node *node, struct note *note, enum reservation_state
 {
     const bool may_run = jobsvc_may_run(note);
     const unsigned int said = state == RESERVATION_OVER ? note->tries + 1 : 0;
-    struct error err;
     if (state == RESERVATION_NO_ANSWER)
         return false;
     if ((state != RESERVATION_ACTIVE && !may_run) || said >= TIMES_SAID)
         return true;
-    if (!may_run && note->tries == 0)
-        return false; /* it is just being started */
-    note->tries = said;
-    note->tried_ms = note_clock_ms();
     if (said > 0)
         tell_lingering(node, note);
-    if (note_write(&node->dir, note, &err) < 0)
-        say("%s", err.text);
+    keep_asked(node, note, said);
     return false;
 }
 
@@ -98,6 +103,10 @@ static int look_at(struct node *node, uint64_t number)
         return end_job(node, &note);
     if (!may_end(&note))
         return COMMAND_DONE;
+    if (note.tried_ms == 0) {
+        keep_asked(node, &note, 0);
+        return COMMAND_DONE;
+    }
     const enum reservation_state state = reservation_ask(node, &note.claim, &code);
     return is_over(node, &note, state) ? end_job(node, &note) : COMMAND_DONE;
 }

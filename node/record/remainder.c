@@ -32,24 +32,22 @@ static bool has_job(const char *users, uint32_t uid)
     return false;
 }
 
-/* Another job of the owner here that may use it. One that is over by the broker's word is none: its
- * epilog may never come, and nothing is lost when a node is drained for nothing. */
-static const struct note *other_that_runs(struct node *node, struct notes *now,
-                                          const struct note *note)
+/* Leaves out of *now those other jobs of the owner that are over by the broker's word: their
+ * epilogs may never come, and nothing is lost when a node is drained for nothing. */
+static void forget_ended(struct node *node, struct notes *now, const struct note *note)
 {
     const struct note *other;
     int code;
-    while ((other = notes_other_of_owner(now, note)) && !node->broker_gone &&
+    while (!note->stuck && !node->broker_gone && (other = notes_other_of_owner(now, note)) &&
            reservation_ask(node, &other->claim, &code) == RESERVATION_OVER)
-        now->at[other - now->at].state = NOTE_LINGERING; /* of this copy only */
-    return other;
+        now->at[other - now->at].state = NOTE_GONE;
 }
 
 /* now: what is remembered by now, as jobs have come and gone while it was tried. */
-static int judge_remainder(struct node *node, struct notes *now, const struct note *note,
-                           char excuse[EXCUSE_SIZE])
+static int judge_remainder(const struct node *node, const struct notes *now,
+                           const struct note *note, char excuse[EXCUSE_SIZE])
 {
-    const struct note *other = note->stuck ? NULL : other_that_runs(node, now, note);
+    const struct note *other = note->stuck ? NULL : notes_other_of_owner(now, note);
     if (!other && (note->stuck || !node->users || !has_job(node->users, note->claim.uid)))
         return COMMAND_BUSY;
     snprintf(excuse, EXCUSE_SIZE,
@@ -69,6 +67,7 @@ int remainder_judge(struct node *node, const struct note *note)
         say("%s", err.text);
         return COMMAND_BUSY;
     }
+    forget_ended(node, &now, note);
     int rc = judge_remainder(node, &now, note, excuse);
     if (rc == COMMAND_IN_USE)
         say("%s", excuse);
