@@ -116,6 +116,20 @@ static void log_applied(const struct reload *reload, const struct config_changes
         log_line(LOG_NOTICE, "reloaded: the configuration is the same as before");
 }
 
+/* A file of nodes that cannot be read now takes away no address that is known. */
+static void keep_nodes(struct config *before, struct config *now)
+{
+    if (!now->nicbook_unread || !before->nicbook)
+        return;
+    nicbook_destroy(now->nicbook);
+    now->nicbook = before->nicbook;
+    before->nicbook = NULL;
+    log_line(LOG_WARNING,
+             "reload: the addresses of %zu nodes that were in force stay: see that %s can be read "
+             "and reload again",
+             nicbook_count(now->nicbook), now->inventory_file);
+}
+
 /* What was read is put into force, or refused. */
 static bool finish_reload(struct reload *reload, struct reading *reading)
 {
@@ -141,6 +155,7 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
         applied = true;
     if (applied) {
         log_applied(reload, &changes);
+        keep_nodes(reload->config, reading->config);
         config_destroy(reload->config);
         reload->config = reading->config;
         reading->config = NULL;

@@ -17,7 +17,8 @@ int main(int argc, char **argv)
           &command_topology, &command_status}},
         {"Faults", {&command_doctor, &command_check}},
         {"For administrators",
-         {&command_vni, &command_fence, &command_accept_loss, &command_claim, &command_step_down}},
+         {&command_vni, &command_fence, &command_accept_loss, &command_claim, &command_step_down,
+          &command_plan}},
         {NULL, {NULL}},
     };
     setlocale(LC_CTYPE, ""); /* so that tables count characters, not bytes */

@@ -2,6 +2,7 @@
 #include "cli/program.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -14,9 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int start_program(const char *const argv[], int input, int output, pid_t *child)
+static int start_program(const char *const argv[], int input, int output, bool apart, pid_t *child)
 {
     posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    (void)posix_spawnattr_init(&attributes);
+    if (apart)
+        (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
     int rc = posix_spawn_file_actions_init(&files);
     if (rc != 0)
         return rc;
@@ -26,9 +31,16 @@ static int start_program(const char *const argv[], int input, int output, pid_t 
     if (rc == 0)
         rc = posix_spawn_file_actions_adddup2(&files, output, STDERR_FILENO);
     if (rc == 0)
-        rc = posix_spawnp(child, argv[0], &files, NULL, (char *const *)argv, environ);
+        rc = posix_spawnp(child, argv[0], &files, &attributes, (char *const *)argv, environ);
     posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
     return rc;
+}
+
+static int code_of(int error)
+{
+    return error == ENOENT || error == EACCES || error == ENOTDIR ? PROGRAM_NOT_FOUND
+                                                                  : PROGRAM_FAILED;
 }
 
 /* Its exit status, or PROGRAM_FAILED; kills it when it takes too long. */
@@ -64,11 +76,11 @@ int program_run_for(int timeout_ms, const char *const argv[], const char *input,
 {
     const int from = open_text(input ? input : ""), to = open_text("");
     pid_t child = 0;
-    int rc = from >= 0 && to >= 0 ? start_program(argv, from, to, &child) : errno;
+    int rc = from >= 0 && to >= 0 ? start_program(argv, from, to, false, &child) : errno;
     if (rc == 0)
         rc = await_program(child, timeout_ms);
     else
-        rc = rc == ENOENT || rc == EACCES || rc == ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_FAILED;
+        rc = code_of(rc);
     const ssize_t got = to >= 0 ? pread(to, out, size - 1, 0) : -1;
     out[got > 0 ? got : 0] = '\0';
     if (from >= 0)
@@ -81,6 +93,32 @@ int program_run_for(int timeout_ms, const char *const argv[], const char *input,
 int program_run(const char *const argv[], const char *input, char *out, size_t size)
 {
     return program_run_for(PROGRAM_TIMEOUT_MS, argv, input, out, size);
+}
+
+int program_start(const char *const argv[], struct program *program)
+{
+    int pipes[2] = {-1, -1};
+    const int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    int rc = input < 0 || pipe2(pipes, O_CLOEXEC) < 0 ? errno : 0;
+    if (rc == 0)
+        rc = start_program(argv, input, pipes[1], true, &program->pid);
+    if (input >= 0)
+        close(input);
+    if (pipes[1] >= 0)
+        close(pipes[1]);
+    program->output = pipes[0];
+    if (rc == 0)
+        return 0;
+    if (pipes[0] >= 0)
+        close(pipes[0]);
+    return code_of(rc);
+}
+
+int program_end(struct program *program)
+{
+    close(program->output);
+    kill(-program->pid, SIGTERM);
+    return await_program(program->pid, PROGRAM_TIMEOUT_MS);
 }
 
 bool program_locate(const char *relative, char out[PROGRAM_PATH_SIZE])

@@ -19,6 +19,19 @@ int program_run(const char *const argv[], const char *input, char *out, size_t s
 int program_run_for(int timeout_ms, const char *const argv[], const char *input, char *out,
                     size_t size);
 
+/* One that runs on beside this program: with an empty standard input, and in a process group of its
+ * own, so that Ctrl-C is this program's alone. */
+struct program {
+    int pid;
+    int output; /* what it writes to standard output and error comes from here */
+};
+
+/* 0, or a code as above. */
+int program_start(const char *const argv[], struct program *program);
+/* Ends it (SIGTERM, then SIGKILL), if it runs yet, with all of its group, and closes its output.
+ * Its exit status, or PROGRAM_FAILED. */
+int program_end(struct program *program);
+
 enum { PROGRAM_PATH_SIZE = 1024 };
 
 /* Locates a file installed with this program: relative to this program's folder ("../sbin/mcastd"),

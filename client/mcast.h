@@ -175,11 +175,12 @@ struct mcast_launch {
     const char *interconnect;               /* NULL: not compared */
     uint32_t tasks_per_node, cpus_per_task; /* 0: not compared */
     bool env; /* with the environment of the job's tasks in the answer; also within a reserve */
+    bool addresses; /* with the addresses of the job's nodes, to be carried beside the document */
 };
 
 #define MCAST_LAUNCH_INIT                                                                          \
     {                                                                                              \
-        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0, false                                      \
+        sizeof(struct mcast_launch), -1, 0, NULL, 0, 0, false, false                               \
     }
 
 struct mcast_request {
@@ -283,6 +284,9 @@ struct mcast_reservation {
     const char *profile;            /* that it was reserved with, or NULL */
     const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
                                        they are not told: in lists, and to nodes */
+    unsigned vnis_shared; /* so many of vnis, the last ones, are shared: told to nodes, too */
+    const char *node_addresses;     /* with mcast_launch.addresses: a word that is carried beside
+                                       launch, with a blank between them; NULL: see warning */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
@@ -473,6 +477,16 @@ MCAST_API int mcast_nodes_clean(struct mcast *handle, const char *cluster, const
                                 uint64_t number, const char *nodes, const char *state,
                                 struct mcast_reservation **out, struct mcast_error *error);
 
+/* What many nodes of a job have counted, summed by a resource manager that reports them at once. */
+struct mcast_traffic_sum;
+MCAST_API struct mcast_traffic_sum *mcast_traffic_sum_create(void);   /* NULL: no memory */
+MCAST_API void mcast_traffic_sum_free(struct mcast_traffic_sum *sum); /* NULL is allowed */
+/* Adds a node's, which the node has made by mcast_node_traffic_json (to be freed; NULL: no memory).
+ * MCAST_USAGE: it is none. */
+MCAST_API int mcast_traffic_sum_add(struct mcast_traffic_sum *sum, const char *node,
+                                    const char *traffic, struct mcast_error *error);
+MCAST_API char *mcast_node_traffic_json(const struct mcast_node_traffic *traffic);
+
 /* A node has booted: what it reported with a lower order is over. order: higher than those of its
  * reports before the boot, lower than those after it, from 1. *reservations (NULL: not wanted): for
  * how many this ended something. MCAST_NOT_FOUND, "no-such-path": the broker is too old. */
@@ -499,6 +513,11 @@ MCAST_API int mcast_report_inventory(struct mcast *handle, const char *node, con
  * MCAST_NOT_FOUND: it has told nothing. */
 MCAST_API int mcast_node_inventory(struct mcast *handle, const char *node, char **json,
                                    struct mcast_error *error);
+
+/* For administrators: this node is no more, so what it told of its NICs is forgotten, and its place
+ * in the broker's table is free. A node that is there tells them again. MCAST_NOT_FOUND: it had
+ * told nothing; "no-such-path" or MCAST_REFUSED, "method-not-allowed": the broker is too old. */
+MCAST_API int mcast_forget_node(struct mcast *handle, const char *node, struct mcast_error *error);
 
 /* For administrators: nothing on this machine uses VNIs of jobs that are over (it is off, or was
  * restarted), so none of them waits for it. reason: one line of 1–200 bytes, for log and events.
@@ -872,6 +891,15 @@ MCAST_API int mcast_async_nodes_clean(struct mcast_async *async, const char *clu
                                       uint64_t *request, struct mcast_error *error);
 MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
                                  uint64_t *request, struct mcast_error *error);
+
+/* The same with what these nodes have counted (NULL: nothing), which counts when none of them was
+ * reported of as clean before. MCAST_REFUSED, status 422: the broker is too old; without, it takes
+ * it. */
+MCAST_API int mcast_async_nodes_traffic(struct mcast_async *async, const char *cluster,
+                                        const char *job, uint64_t number, const char *nodes,
+                                        const char *state, const struct mcast_traffic_sum *traffic,
+                                        mcast_done_fn *done, void *arg, uint64_t *request,
+                                        struct mcast_error *error);
 
 /* Calls the request's callback with MCAST_STOPPED before it returns true. What was sent may be
  * carried out all the same: after a reserve, release the job. False: it has been answered. */

@@ -24,6 +24,24 @@ int fault_set_word(struct mcast_error *error, int code, const char *word, const 
     return code;
 }
 
+int struct_adopt(void *mine, const void *given, const char *init, struct mcast_error *error)
+{
+    const unsigned char *bytes = given;
+    size_t known, size;
+    memcpy(&known, mine, sizeof known);
+    memcpy(&size, given, sizeof size);
+    if (size < sizeof size)
+        return fault_set(error, MCAST_USAGE, "a struct's size is not set; begin with %s", init);
+    for (size_t i = known; i < size; i++)
+        if (bytes[i] != 0)
+            return fault_set(error, MCAST_USAGE,
+                             "the program sets more, after %s, than libmcast %s knows; update "
+                             "libmcast",
+                             init, MCAST_VERSION);
+    memcpy(mine, given, size < known ? size : known);
+    return 0;
+}
+
 int fault_nomem(struct mcast_error *error)
 {
     return fault_set(error, MCAST_NOMEM, "memory is exhausted");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Texts: the sentences of errors, and those that grow. */
+/* Texts: the sentences of errors, and those that grow; and structs of programs that were compiled
+ * for another version. */
 
 #include "client/mcast.h"
 
@@ -13,6 +14,12 @@ __attribute__((format(printf, 4, 5))) int fault_set_word(struct mcast_error *err
 #define fault_set(error, code, ...) fault_set_word(error, code, "", __VA_ARGS__)
 
 int fault_nomem(struct mcast_error *error);
+
+/* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
+ * defaults (the macro named init): one from a program compiled earlier lacks members, which keep
+ * them; one compiled later may set members unknown here, which must not be dropped in silence. Both
+ * begin with their size. MCAST_USAGE. */
+int struct_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
 
 /* A growing text: the body of an answer, a line of a stream. */
 struct text {

@@ -440,6 +440,9 @@ int core_apply(struct core *core, const struct record *record, struct error *err
     case RECORD_NODE_NICS:
         core_discard(core, nodenics_put(&core->nics, &record->u.nics));
         return 0;
+    case RECORD_NODE_NICS_GONE:
+        core_discard(core, nodenics_take(&core->nics, record->u.nics.node));
+        return 0;
     case RECORD_ROOT_KEYS:
         return 0;
     case RECORD_SHARED_VNI:

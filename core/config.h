@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct nicbook;
+
 /* What the site decided, as the core needs it: numbers and sets, already parsed. Its defaults stand
  * in broker/config/keys.inc. */
 
@@ -101,6 +103,9 @@ struct core_config {
     int64_t
         traffic_keep_ms;   /* how long what nodes counted for a job is kept after it (P6); 0: not */
     uint32_t traffic_jobs; /* of at most so many jobs */
+
+    const struct nicbook *nics; /* what the site's file tells of nodes; NULL: there is none.
+                                   Borrowed until the next configuration */
 
     int trace_level; /* traces above it (syslog's levels) are not even written */
 

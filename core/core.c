@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "core/fabric/call_done.h"
 #include "core/inventory/announce.h"
+#include "core/inventory/concern.h"
 #include "core/reconcile/reconcile.h"
 #include "core/relay/relay.h"
 #include "core/requests/requests.h"
@@ -72,6 +73,7 @@ void core_destroy(struct core *core)
     eventlog_release(&core->events);
     nodenics_release(&core->nics);
     traffic_log_release(&core->traffic);
+    concern_release(&core->concern);
     for (uint32_t i = 0; i < core->cluster_count; i++)
         free(core->clusters[i]);
     free(core->clusters);
@@ -279,17 +281,18 @@ static void act_on_deadlines(struct core *core)
     }
 }
 
-static void tick_joblists(struct core *core, const struct core_event *event)
+static void tick_long_work(struct core *core, const struct core_event *event)
 {
     (void)event;
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
+    concern_tick(core);
 }
 
 void core_step(struct core *core, const struct core_event *event)
 {
     static void (*const decide[])(struct core *, const struct core_event *) = {
-        [CORE_TICK] = tick_joblists,
+        [CORE_TICK] = tick_long_work,
         [CORE_RESERVE] = core_reserve,
         [CORE_RELEASE] = core_release,
         [CORE_LAUNCH] = core_launch,
@@ -311,6 +314,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_LEAVE] = relay_leave,
         [CORE_ALIVE] = core_alive,
         [CORE_NODE_NICS] = core_nics_report,
+        [CORE_FORGET_NICS] = core_nics_forget,
         [CORE_PARTITIONS] = core_partitions,
         [CORE_SHARE] = core_share,
         [CORE_UNSHARE] = core_unshare,
@@ -336,9 +340,9 @@ const struct effect *core_effects(const struct core *core, size_t *count)
 int64_t core_next_deadline(const struct core *core)
 {
     const struct agenda_entry *first = agenda_first(&core->agenda);
-    const int64_t deadlines[] = {link_deadline(core), jobpoll_deadline(core),
+    const int64_t deadlines[] = {link_deadline(core),    jobpoll_deadline(core),
                                  joblist_deadline(core), suspect_deadline(core),
-                                 shared_deadline(core)};
+                                 shared_deadline(core),  concern_deadline(core)};
     int64_t when = first ? first->due_ms : INT64_MAX;
     for (size_t i = 0; i < sizeof deadlines / sizeof *deadlines; i++)
         when = deadlines[i] < when ? deadlines[i] : when;

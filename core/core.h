@@ -82,6 +82,7 @@ enum core_event_kind {
     CORE_LEAVE,        /* u.leave; answered once */
     CORE_ALIVE,        /* u.alive: its job's step manager has looked at it; not answered */
     CORE_NODE_NICS,    /* u.nics; answered once */
+    CORE_FORGET_NICS,  /* u.nics.node: an administrator says that it is no more; answered once */
     CORE_PARTITIONS, /* u.partitions: the fabric manager has told all of them, in one whole answer:
                         after each such answer, also when it says the same. See
                         core_partitions_open */
@@ -162,6 +163,8 @@ struct core_event {
             uint64_t number;       /* of the reservation: which life of the job is meant */
             const char *nodes;     /* as nodelist_count takes it: all of them nodes of the job */
             enum node_state state; /* DESTROYED or LINGERING */
+            const struct traffic_record *traffic; /* what they counted together: `told` of these
+                                                     nodes; or NULL */
         } sum; /* a report of many nodes at once, by who acts for their cluster */
         struct {
             const char *node; /* node_name_valid; it has booted: no CXI service of before exists */

@@ -36,6 +36,7 @@ enum effect_kind {
     X(SYNCED, 200, "synced")                                                                       \
     X(REPORTED, 200, "reported") /* what a node says, or a sum of them, is kept */                 \
     X(FENCED, 200, "fenced")                                                                       \
+    X(FORGOTTEN, 200, "forgotten") /* what a node told of its NICs */                              \
     X(LOSS_ACCEPTED, 200, "loss-accepted")                                                         \
     X(CLAIMED, 200, "claimed")                                                                     \
     X(CLEANED, 200, "cleaned")   /* the steps have no trees any more */                            \

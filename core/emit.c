@@ -149,10 +149,13 @@ static void publish_event(struct core *core, struct event_record event)
     const struct event_record *kept = eventlog_at(&core->events, event.seq);
     assert(kept);
     core_effect(core, EFFECT_EVENT)->u.event = kept;
-    core_trace(
-        core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s", kept->cluster ? kept->cluster : "link",
-        kept->job ? "-" : "", kept->job ? kept->job : "", (unsigned long long)kept->seq,
-        event_kind_word(kept->kind), kept->detail ? ": " : "", kept->detail ? kept->detail : "");
+    core_trace(core, TRACE_DEBUG, "%s%s%s: event %llu, %s%s%s",
+               kept->cluster ? kept->cluster
+               : kept->node  ? kept->node
+                             : "link",
+               kept->job ? "-" : "", kept->job ? kept->job : "", (unsigned long long)kept->seq,
+               event_kind_word(kept->kind), kept->detail ? ": " : "",
+               kept->detail ? kept->detail : "");
 }
 
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *r,
@@ -183,6 +186,14 @@ void core_publish_cluster(struct core *core, enum event_kind kind, const char *c
         core, (struct event_record){.cluster = cluster, .detail = detail, .kind = (uint8_t)kind});
 }
 
+void core_publish_node(struct core *core, enum event_kind kind, const char *node,
+                       const char *detail)
+{
+    assert(node);
+    publish_event(core,
+                  (struct event_record){.node = node, .detail = detail, .kind = (uint8_t)kind});
+}
+
 void core_publish_shared(struct core *core, enum event_kind kind, const struct shared_vni *one,
                          const char *words)
 {
@@ -190,16 +201,8 @@ void core_publish_shared(struct core *core, enum event_kind kind, const struct s
     const char *detail = core_text(core, "%s: VNI %u %s", rec->name, rec->vni, words);
     core_trace(core, kind == EVENT_VNI_FOREIGN ? TRACE_WARNING : TRACE_INFO, "shared VNI %s",
                detail);
-    struct event_record event = {.uid = rec->uid, .detail = detail, .kind = (uint8_t)kind};
-    const char *at = rec->clusters;
-    do {
-        char name[CLUSTER_NAME_MAX + 1];
-        const size_t length = strcspn(at, ",");
-        assert(length < sizeof name);
-        memcpy(name, at, length);
-        name[length] = '\0';
-        event.cluster = length > 0 ? name : NULL;
-        publish_event(core, event);
-        at += length + (at[length] == ',');
-    } while (*at != '\0');
+    publish_event(core, (struct event_record){.uid = rec->uid,
+                                              .detail = detail,
+                                              .clusters = rec->clusters,
+                                              .kind = (uint8_t)kind});
 }

@@ -49,7 +49,10 @@ void core_answer_waiters(struct core *core, struct waiter **waiters, enum answer
  * a released one had, else 0 (tokenset.h). */
 void core_publish(struct core *core, enum event_kind kind, const struct reservation *reservation,
                   const char *detail, uint64_t proof);
-/* About a shared VNI, for its owner and each cluster that it names: "<name>: VNI 1030 <words>". */
+/* About a node and no job. */
+void core_publish_node(struct core *core, enum event_kind kind, const char *node,
+                       const char *detail);
+/* About a shared VNI, for its owner and the clusters that it names: "<name>: VNI 1030 <words>". */
 void core_publish_shared(struct core *core, enum event_kind kind, const struct shared_vni *one,
                          const char *words);
 /* About a cluster and no job; cluster NULL: about all, or the link. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/concern.h"
 #include "core/inventory/nodenics.h"
 #include "core/reservation/agenda.h"
 #include "core/fabric/callqueue.h"
@@ -99,6 +100,7 @@ struct core {
     struct strays strays;
     struct eventlog events;
     struct nodenics_table nics;
+    struct concern concern;
     struct traffic_log traffic;
     struct core_traffic_sums traffic_sums;
     struct link link;

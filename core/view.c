@@ -200,7 +200,7 @@ const struct reservation *core_foreign_user(const struct core *core)
     if (idset_common(&core->vnis.live, &core->vnis.foreign) == 0)
         return NULL;
     for (size_t read = 0; read < PAGE_READS_MAX && (r = ledger_walk(&core->ledger, &walk)); read++)
-        for (unsigned i = 0; r->state == JOB_ACTIVE && i < reservation_own_vnis(r); i++)
+        for (unsigned i = 0; r->state == JOB_ACTIVE && i < r->vni_count; i++)
             if (idset_has(&core->vnis.foreign, r->vnis[i]))
                 return r;
     return NULL;

@@ -31,10 +31,11 @@ void launch_release(struct launch *launch)
 
 char *launch_format(const struct launch *launch)
 {
-    char digest[LAUNCH_DIGEST_LENGTH + 1];
+    char digest[LAUNCH_DIGEST_LENGTH + 1], addresses[LAUNCH_DIGEST_LENGTH + 1];
     bool whole = strlen(launch->nodes) <= LAUNCH_NODES_MAX;
     assert(launch->uid != UINT32_MAX && launch->expires_s > launch->issued_s);
-    if (!whole && launch_digest(launch->nodes, digest) < 0)
+    if ((!whole && launch_digest(launch->nodes, digest) < 0) ||
+        (launch->addresses && launch_digest(launch->addresses, addresses) < 0))
         return NULL;
     json_t *root = json_pack(
         "{s:i, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:s, s:O, s:O}", "v", LAUNCH_VERSION,
@@ -45,6 +46,8 @@ char *launch_format(const struct launch *launch)
         whole ? launch->nodes : digest, "driver", launch->driver, "tasks", launch->tasks);
     if (root && launch->restart >= 0)
         json_object_set_new(root, "restart", json_integer((json_int_t)launch->restart));
+    if (root && launch->addresses)
+        json_object_set_new(root, "addresses_digest", json_string(addresses));
     /* Into memory of its size: a buffer that grows leaves copies of the secrets behind. */
     const size_t size = root ? json_dumpb(root, NULL, 0, JSON_COMPACT) : 0;
     char *text = size > 0 ? memory_zeroed(size + 1) : NULL;
@@ -109,6 +112,7 @@ static int read_values(struct launch *launch, struct error *err)
 {
     const char *name;
     json_t *value;
+    launch->addresses_digest = json_string_value(json_object_get(launch->root, "addresses_digest"));
     launch->driver = json_object_get(launch->root, "driver");
     launch->tasks = json_object_get(launch->root, "tasks");
     if (!json_is_object(launch->driver) || !json_is_object(launch->tasks))
@@ -155,6 +159,13 @@ int launch_parse(struct launch *launch, const char *text, size_t length, struct 
     if (code < 0)
         launch_release(launch);
     return code;
+}
+
+bool launch_addresses_match(const struct launch *launch, const char *word)
+{
+    char digest[LAUNCH_DIGEST_LENGTH + 1];
+    return launch->addresses_digest && launch_digest(word, digest) == 0 &&
+           strcmp(digest, launch->addresses_digest) == 0;
 }
 
 static int check_job(const struct launch *launch, const struct launch_here *here, struct error *err)

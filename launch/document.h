@@ -21,15 +21,22 @@
  * node has the list from its resource manager. "restart" is the resource manager's count of
  * restarts, and missing where it has none. Times are seconds since 1970.
  *
+ * "addresses_digest", where it was asked for, is the digest of a word that travels beside the
+ * envelope: LAUNCH_ADDRESSES_PREFIX, then the addresses of the job's nodes
+ * (core/inventory/nodeaddresses.h). Whoever carries it can read it, and change nothing in it.
+ *
  * A document proves nothing by itself: it travels in an envelope (credential.h, sealed.h). */
 
 enum {
     LAUNCH_VERSION = 1,
-    LAUNCH_NODES_MAX = 64,           /* bytes of a node list within the document */
-    LAUNCH_DIGEST_LENGTH = 43,       /* SHA-256 in base64url */
-    LAUNCH_DOCUMENT_MAX = 16 * 1024, /* bytes; longer ones are refused */
-    LAUNCH_CLOCK_SKEW_S = 300,       /* by which the clocks of broker and node may differ */
+    LAUNCH_NODES_MAX = 64,                /* bytes of a node list within the document */
+    LAUNCH_DIGEST_LENGTH = 43,            /* SHA-256 in base64url */
+    LAUNCH_DOCUMENT_MAX = 16 * 1024,      /* bytes; longer ones are refused */
+    LAUNCH_CLOCK_SKEW_S = 300,            /* by which the clocks of broker and node may differ */
+    LAUNCH_ADDRESSES_MAX = 64 * 1024 + 8, /* bytes of the word with addresses */
 };
+
+#define LAUNCH_ADDRESSES_PREFIX "MCASTN."
 
 struct launch {
     json_t *root; /* owned; the strings below are its own */
@@ -39,8 +46,10 @@ struct launch {
     int64_t restart; /* -1: not told */
     uint32_t uid;
     uint32_t node_count;
-    const char *nodes;        /* or NULL, and then */
-    const char *nodes_digest; /* of the list, byte for byte as the resource manager wrote it */
+    const char *nodes;            /* or NULL, and then */
+    const char *nodes_digest;     /* of the list, byte for byte as the resource manager wrote it */
+    const char *addresses;        /* launch_format only: the word, prefix included; or NULL */
+    const char *addresses_digest; /* launch_parse only: of that word; or NULL */
     int64_t issued_s, expires_s;
     json_t *driver, *tasks; /* objects; the values of tasks are strings */
 };
@@ -54,6 +63,9 @@ char *launch_format(const struct launch *launch);
  * by a newer broker. */
 int launch_parse(struct launch *launch, const char *text, size_t length, struct error *err);
 void launch_release(struct launch *launch); /* wipes the secrets */
+
+/* Whether this is the word with addresses that was made with the document. */
+bool launch_addresses_match(const struct launch *launch, const char *word);
 
 /* What the node itself knows of the job that is about to start. */
 struct launch_here {

@@ -74,6 +74,7 @@ static const struct value_key mock_keys[] = {
     VALUE_BOOL("privileged", struct conf, anyone, "any", "root"),
     VALUE_BOOL("shared_vnis", struct conf, shared_vnis, "yes", "no"),
     VALUE_BOOL("log", struct conf, log, "yes", "no"),
+    VALUE_BOOL("sysfs", struct conf, sysfs, "yes", "no"),
 };
 
 static int set_every_nic(struct conf *conf, const char *key, const char *value, struct error *err)

@@ -17,6 +17,7 @@ struct conf {
     bool anyone;      /* privileged calls are not root's alone */
     bool shared_vnis; /* two services of a NIC may have the same VNI */
     bool log;
+    bool sysfs;             /* the driver's files are written, too */
     unsigned int nic_count; /* those absent included: nics[i] is cxi<i> */
     struct nic nics[NIC_MAX];
     unsigned int fault_count;

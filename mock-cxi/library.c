@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "cxi/abi.h"
 #include "mock-cxi/service.h"
+#include "mock-cxi/sysfs.h"
 #include "mock-cxi/visit.h"
 
 #define PROTOTYPE(name, returns, parameters, version)                                              \
@@ -57,6 +58,8 @@ int cxil_get_device_list(struct cxil_device_list **list)
             made->info[made->count++] = visit.conf->nics[i].info;
     if (made)
         visit_note(&visit, " count=%u", made->count);
+    if (made && visit.conf->sysfs)
+        sysfs_write(&visit.place, visit.conf);
     if ((r = end_or_free(&visit, r, made)) == 0)
         *list = made;
     return r;

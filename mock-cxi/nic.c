@@ -81,6 +81,17 @@ static int read_description(const struct value_key *key, const char *text, void 
     return 0;
 }
 
+static int read_word(const struct value_key *key, const char *text, void *field, struct error *err)
+{
+    (void)key;
+    if (strlen(text) >= NIC_WORD_SIZE)
+        return error_set(err, ERROR_INVALID, "'%s' has more than %d characters", text,
+                         NIC_WORD_SIZE - 1);
+    memcpy(field, text, strlen(text) + 1);
+    return 0;
+}
+
+#define COUNTER(name, which) VALUE_NUMBER(name, struct nic, counters[which], 0, UINT64_MAX)
 #define RESOURCE(type, name, member)                                                               \
     [CXI_RSRC_TYPE_##type] = VALUE_NUMBER(name, struct nic, info.member, 0, UINT16_MAX - 1)
 
@@ -104,6 +115,13 @@ static const struct value_key keys[] = {
      .yes = "up",
      .no = "down"},
     VALUE_KEY("description", read_description, struct nic, info),
+    VALUE_KEY("serial", read_word, struct nic, serial),
+    VALUE_KEY("firmware", read_word, struct nic, firmware),
+    COUNTER("tx_octets", NIC_TX_OCTETS),
+    COUNTER("rx_octets", NIC_RX_OCTETS),
+    COUNTER("tx_packets", NIC_TX_PACKETS),
+    COUNTER("rx_packets", NIC_RX_PACKETS),
+    COUNTER("paused", NIC_PAUSED),
 };
 
 unsigned int nic_total(const struct nic *nic, enum cxi_rsrc_type type)

@@ -15,11 +15,24 @@ enum {
     NIC_NOT_KNOWN = 65535, /* in cxi_rsrc_use: the hardware does not count this */
 };
 
+/* What the driver's files say of it (sysfs.h). */
+enum nic_counter {
+    NIC_TX_OCTETS,
+    NIC_RX_OCTETS,
+    NIC_TX_PACKETS,
+    NIC_RX_PACKETS,
+    NIC_PAUSED,
+    NIC_COUNTERS,
+    NIC_WORD_SIZE = 32,
+};
+
 struct nic {
     struct cxil_devinfo info;
     bool present; /* false: neither listed nor to be opened, and -EIO for who has it open */
     unsigned int le_pools;
     unsigned int tle_pools;
+    uint64_t counters[NIC_COUNTERS];
+    char serial[NIC_WORD_SIZE], firmware[NIC_WORD_SIZE]; /* "": there is no such file */
 };
 
 /* A Cassini 1 with everything that the chip has, link up, nid dev_id + 1. */

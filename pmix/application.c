@@ -39,20 +39,20 @@ static int fill(struct infos *infos, const struct mcast_pmix_application *applic
 int mcast_pmix_setup_application(const struct mcast_pmix_application *application,
                                  pmix_info_t **info, size_t *ninfo, struct mcast_error *error)
 {
+    struct mcast_pmix_application mine = MCAST_PMIX_APPLICATION_INIT;
     struct infos infos;
     *info = NULL;
     *ninfo = 0;
-    if (application->size != sizeof *application)
-        return fault_set(error, MCAST_USAGE,
-                         "the program was compiled for another libmcast_pmix; use "
-                         "MCAST_PMIX_APPLICATION_INIT, and compile it again");
-    if (!application->reservation && !application->launch)
+    int rc = struct_adopt(&mine, application, "MCAST_PMIX_APPLICATION_INIT", error);
+    if (rc < 0)
+        return rc;
+    if (!mine.reservation && !mine.launch)
         return fault_set(error, MCAST_USAGE,
                          "there is neither a reservation nor a launch document");
-    const size_t variables = application->reservation ? application->reservation->env_count : 0;
+    const size_t variables = mine.reservation ? mine.reservation->env_count : 0;
     if (!infos_create(&infos, FACTS_MAX + 2 + variables + ENVIRONMENT_NAMES_MAX))
         return fault_nomem(error);
-    const int rc = fill(&infos, application, error);
+    rc = fill(&infos, &mine, error);
     if (rc < 0) {
         infos_release(&infos);
         return rc;

@@ -20,6 +20,7 @@ static const struct {
     {"cable-down", PMIX_FABRIC_UPDATED},
     {"cable-up", PMIX_FABRIC_UPDATED},
     {"fabric-changed", PMIX_FABRIC_UPDATED},
+    {"job-fabric", PMIX_FABRIC_UPDATED},
 };
 
 static bool concerns(const struct job *job, const struct mcast_event *event)

@@ -122,6 +122,8 @@ static const struct column event[] = {
     TEXT("cluster", event.cluster, false, cluster_name_valid, "not a cluster's name"),
     TEXT("job", event.job, false, job_id_valid, "not a job id"),
     TEXT("detail", event.detail, false, NULL, "wrong"),
+    TEXT("node", event.node, false, node_name_valid, "not a node's name"),
+    TEXT("clusters", event.clusters, false, shared_clusters_valid, "not a list of clusters"),
 };
 
 static const struct column node[] = {
@@ -233,6 +235,7 @@ const struct columns record_columns[RECORD_KINDS] = {
     [RECORD_SUM] = COLUMNS("sum", sum),
     [RECORD_ROOT_KEYS] = COLUMNS("root_keys", root_keys),
     [RECORD_NODE_NICS] = COLUMNS("node_nics", node_nics),
+    [RECORD_NODE_NICS_GONE] = {NULL, node_nics, 1}, /* the node */
     [RECORD_TRAFFIC] = COLUMNS("traffic", traffic),
     [RECORD_TRAFFIC_GONE] = COLUMNS(NULL, traffic_gone),
     [RECORD_SHARED_VNI] = COLUMNS("shared_vni", shared_vni),

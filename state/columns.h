@@ -35,7 +35,7 @@ struct column {
     enum sealed sealed;                 /* TOKEN: which of a reservation's */
 };
 
-#define RECORD_KINDS (RECORD_TRAFFIC_GONE + 1)
+#define RECORD_KINDS (RECORD_NODE_NICS_GONE + 1)
 
 /* The first so many are the key of what is replaced or deleted. */
 struct columns {

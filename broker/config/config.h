@@ -98,6 +98,7 @@ struct config {
     char inventory_file[CONFIG_PATH_SIZE];
     int64_t inventory_poll_ms;
     struct nicbook *nicbook; /* what that file says; NULL: there is none */
+    bool nicbook_unread;     /* it could not be read, or not to its end */
 
     struct config_cluster clusters[CLUSTERS_MAX + 1]; /* behind the core.cluster_count first:
                                                          defaults, so always in the last */

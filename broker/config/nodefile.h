@@ -12,8 +12,9 @@
  *   elcap1          nic0=0x1200,nic1=0x1201
  *   elcap[2-4],tuo7 compute,nic0=0x1300
  *
- * nicN is the NIC cxiN, its value the 20-bit address as libcxi and multicast trees have it. Other
- * attributes are left alone. */
+ * nicN is the NIC cxiN, its value the 20-bit address as libcxi and multicast trees have it, in
+ * which
+ * "%n" stands for the node's name and "%%" for "%". Other attributes are left alone. */
 
 enum { NODEFILE_BYTES_MAX = 32 << 20, NODEFILE_LINE_MAX = 1 << 16 };
 

@@ -17,6 +17,7 @@ static const char *const unshare_query[] = {"when", NULL};
 static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
 static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
 static const char *const options_query[] = {"cluster", NULL};
+static const char *const topology_query[] = {"addresses", NULL};
 static const char *const nodes_query[] = {"cluster", "limit", "after", NULL};
 
 #define PLUGIN_PATH "/fabric/collectives/jobs"
@@ -44,12 +45,15 @@ const struct route routes[ROUTES] = {
      .query = ownevents_query, .both = true},
     {METHOD_GET, NEED_PEER, JOB_PATH "/traffic", .handle = traffic_handle},
     {METHOD_GET, NEED_BEARER, "/v1/reservation/traffic", .handle = owntraffic_handle, .both = true},
-    {METHOD_GET, NEED_PEER, JOB_PATH "/topology", .handle = topology_handle},
+    {METHOD_GET, NEED_PEER, JOB_PATH "/topology", .handle = topology_handle,
+     .query = topology_query},
     {METHOD_GET, NEED_BEARER, "/v1/reservation/topology", .handle = owntopology_handle,
-     .both = true},
+     .query = topology_query, .both = true},
     {METHOD_GET, NEED_MANAGER, "/v1/fabric", .handle = fabric_handle},
     {METHOD_GET, NEED_MANAGER, "/v1/nodes", .handle = fabric_nodes_handle, .query = nodes_query},
     {METHOD_GET, NEED_MANAGER, "/v1/nodes/{}", .handle = fabric_node_handle},
+    {METHOD_DELETE, NEED_ADMIN, "/v1/nodes/{}", .handle = nics_forget_handle,
+     .render = nics_forget_render, .changes = true},
     {METHOD_DELETE, NEED_BEARER, "/v1/reservation/steps/{}", .handle = cleanup_handle,
      .render = cleanup_render, .query = cleanup_query, .changes = true},
     {METHOD_POST, NEED_BEARER, "/v1/reservation/tokens", .handle = mint_handle,

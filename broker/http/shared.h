@@ -4,7 +4,7 @@
 #include "broker/engine.h"
 #include "broker/keyring.h"
 #include "broker/http/auth/identity.h"
-#include "broker/http/auth/mintlimit.h"
+#include "broker/http/auth/pace.h"
 #include "broker/http/listen/quota.h"
 #include "broker/http/routes.h"
 #include "broker/http/listen/server.h"
@@ -75,7 +75,8 @@ struct http {
     uv_timer_t timer;     /* every second; at the end, the deadline */
     uint64_t pulse_ms;    /* when event streams were last kept from looking dead */
 
-    struct mintlimit minted;
+    struct pace minted;                /* tokens, by reservation */
+    struct pace topologies;            /* by their jobs' users */
     struct metrics_text *metrics_text; /* the newest; NULL: not requested yet */
     struct traffic traffic;
     uint64_t reloads, reloads_refused;

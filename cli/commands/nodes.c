@@ -78,10 +78,28 @@ static int print_node(const char *name, const char *json, void *data)
     return 0;
 }
 
+enum { FORGET };
+
+static const struct command_option nodes_options[] = {[FORGET] = {"forget", true}, {0}};
+
+static int forget(struct call *call)
+{
+    const char *node = call->given[FORGET];
+    if (call->argument_count > 0)
+        return command_misused(call, "one node to forget, and no other");
+    const int rc = mcast_forget_node(call->handle, node, &call->error);
+    if (rc < 0)
+        return rc;
+    printf("%s: what it told of its NICs is forgotten\n", node);
+    return command_finish();
+}
+
 static int run_nodes(struct call *call)
 {
     struct output output = {0};
     int rc;
+    if (call->given[FORGET])
+        return forget(call);
     if (call->argument_count > 1)
         return command_misused(call, "one node, or none for all");
     if (!call->json)
@@ -111,5 +129,5 @@ const struct command command_nodes = {"nodes",
                                       "show nodes, their NICs and addresses",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_CONNECTED,
-                                      NULL,
+                                      nodes_options,
                                       run_nodes};

@@ -20,6 +20,7 @@ enum {
     LAUNCH,
     RESTART,
     EXPIRES,
+    ADDRESSES,
     PROFILE,
     SHARED,
     LAYOUT, /* of its three options the first */
@@ -47,6 +48,7 @@ static const struct command_option reserve_options[] = {
     [LAUNCH] = {"launch", false},
     [RESTART] = {"restart", true},
     [EXPIRES] = {"expires", true},
+    [ADDRESSES] = {"addresses", false},
     [PROFILE] = {"profile", true},
     LAYOUT_OPTIONS(LAYOUT),
     {0},
@@ -63,10 +65,10 @@ static int read_layout(struct call *call, size_t at, struct layout *layout)
     return command_word(call, at, interconnects, &word);
 }
 
-/* How a launch document is asked for: by these two options, which have these indexes. */
-static int read_launch(struct call *call, size_t restart, size_t expires,
-                       struct mcast_launch *launch)
+/* How a launch document is asked for: by these options, of which the first has this index. */
+static int read_launch(struct call *call, size_t restart, struct mcast_launch *launch)
 {
+    const size_t expires = restart + 1;
     uint64_t count = UINT64_MAX;
     int64_t lifetime_ms = 0;
     if (command_number(call, restart, 0, INT32_MAX, &count) < 0 ||
@@ -75,6 +77,7 @@ static int read_launch(struct call *call, size_t restart, size_t expires,
     if (count != UINT64_MAX)
         launch->restart = (int64_t)count;
     launch->lifetime_s = (uint32_t)((lifetime_ms + 999) / 1000);
+    launch->addresses = call->given[restart + 2];
     return 0;
 }
 
@@ -85,7 +88,9 @@ static int print_launch(const struct call *call, const struct mcast_reservation 
         fprintf(stderr, "mcastctl: warning: %s\n", reservation->warning);
     if (call->json)
         return command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
-    printf("%s\n", reservation->launch ? reservation->launch : "");
+    printf("%s%s%s\n", reservation->launch ? reservation->launch : "",
+           reservation->node_addresses ? " " : "",
+           reservation->node_addresses ? reservation->node_addresses : "");
     return command_finish();
 }
 
@@ -174,7 +179,7 @@ static int run_reserve(struct call *call)
     if (rc == 0)
         rc = read_request(call, &request);
     if (rc == 0)
-        rc = read_launch(call, RESTART, EXPIRES, &launch);
+        rc = read_launch(call, RESTART, &launch);
     if (call->given[LAUNCH])
         request.launch = &launch;
     if (rc == 0 && call->given[ANEW])
@@ -195,10 +200,11 @@ const struct command command_reserve = {
     COMMAND_ONE_JOB, COMMAND_CONNECTED,
     reserve_options, run_reserve};
 
-enum { LAUNCH_RESTART, LAUNCH_EXPIRES, LAUNCH_LAYOUT };
+enum { LAUNCH_RESTART, LAUNCH_EXPIRES, LAUNCH_ADDRESSES, LAUNCH_LAYOUT };
 
 static const struct command_option launch_options[] = {[LAUNCH_RESTART] = {"restart", true},
                                                        [LAUNCH_EXPIRES] = {"expires", true},
+                                                       [LAUNCH_ADDRESSES] = {"addresses", false},
                                                        LAYOUT_OPTIONS(LAUNCH_LAYOUT),
                                                        {0}};
 
@@ -207,7 +213,7 @@ static int run_launch(struct call *call)
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
     struct layout layout = {0};
-    int rc = read_launch(call, LAUNCH_RESTART, LAUNCH_EXPIRES, &launch);
+    int rc = read_launch(call, LAUNCH_RESTART, &launch);
     if (rc == 0)
         rc = read_layout(call, LAUNCH_LAYOUT, &layout);
     launch.interconnect = layout.interconnect;

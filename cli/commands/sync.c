@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/joblist.h"
+#include "cli/idlist.h"
 
 #include <stdio.h>
 
@@ -9,12 +9,12 @@ enum { EMPTY };
 static const struct command_option options[] = {[EMPTY] = {"empty", false}, {0}};
 
 /* What is wrong with the list ends the program with MCAST_EXIT_USAGE: nothing was sent. */
-static int gather(struct call *call, struct joblist *list)
+static int gather(struct call *call, struct idlist *list)
 {
     struct error err = {0};
-    int rc = call->argument_count == 0 ? joblist_read(list, stdin, &err) : 0;
+    int rc = call->argument_count == 0 ? idlist_read(list, stdin, &err) : 0;
     for (size_t i = 0; rc == 0 && i < call->argument_count; i++)
-        rc = joblist_add(list, call->arguments[i], i + 1, &err);
+        rc = idlist_add(list, call->arguments[i], i + 1, &err);
     if (rc == 0)
         return 0;
     call->error = (struct mcast_error){.code = MCAST_USAGE};
@@ -49,7 +49,7 @@ static int print_result(const struct call *call, const struct mcast_sync_result 
 
 static int run_sync(struct call *call)
 {
-    struct joblist list = {0};
+    struct idlist list = {0};
     struct mcast_sync_result *result = NULL;
     if (!call->cluster)
         return command_misused(call, "which cluster? give --cluster NAME or set MCAST_CLUSTER");
@@ -65,7 +65,7 @@ static int run_sync(struct call *call)
     if (rc == 0)
         rc = print_result(call, result);
     mcast_sync_result_free(result);
-    joblist_release(&list);
+    idlist_release(&list);
     return rc;
 }
 

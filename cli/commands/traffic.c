@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/commands/live.h"
 #include "cli/table.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { LIVE };
+enum { LIVE, EVERY, THROUGH };
+enum { EVERY_MIN_MS = 500, EVERY_DEFAULT_MS = 2000, EVERY_MAX_MS = 60 * 60 * 1000 };
 
-static const struct command_option options[] = {[LIVE] = {"live", false}, {0}};
+static const struct command_option options[] = {
+    [LIVE] = {"live", false}, [EVERY] = {"every", true}, [THROUGH] = {"through", true}, {0}};
+static const char *const managers[] = {"slurm", "flux", NULL};
 
 static long long number_of(const json_t *object, const char *name)
 {
@@ -38,7 +42,9 @@ static void add_nic(struct table *table, const json_t *traffic, const char *name
 {
     const json_t *nic = json_object_get(traffic, name);
     const char *node = command_text(nic, "node"), *device = command_text(nic, "device");
-    if (node && device)
+    if (node && device && number_of(nic, amount) == 0 && strcmp(amount, "paused") == 0)
+        table_pair(table, heading, "none: no NIC was paused");
+    else if (node && device)
         table_pair(table, heading, "%s %s, %lld %s", node, device, number_of(nic, amount), unit);
 }
 
@@ -70,14 +76,15 @@ static int print_traffic(const struct call *call, json_t *traffic)
 static int run_traffic(struct call *call)
 {
     char *json = NULL;
-    if (call->given[LIVE]) {
-        printf("The broker does not reach nodes, the resource manager does. Under Slurm:\n"
-               "  srun --jobid %s --overlap --ntasks-per-node 1 mcast-node traffic\n"
-               "Under Flux, as the owner of the instance:\n"
-               "  flux exec -r $(flux jobs -no {ranks} %s) mcast-node traffic\n",
-               call->job, call->job);
-        return command_finish();
-    }
+    struct live live = {.through = call->given[THROUGH], .every_ms = EVERY_DEFAULT_MS};
+    unsigned word = 0;
+    if (command_word(call, THROUGH, managers, &word) < 0 ||
+        command_duration(call, EVERY, EVERY_MAX_MS, &live.every_ms) < 0)
+        return MCAST_USAGE;
+    if (call->given[LIVE] && live.every_ms < EVERY_MIN_MS)
+        return command_misused(call, "--every: %d ms at least", EVERY_MIN_MS);
+    if (call->given[LIVE])
+        return live_run(call, &live);
     int rc = mcast_job_traffic(call->handle, call->cluster, call->job, &json, &call->error);
     return rc < 0 ? rc : command_print_answer(call, json, print_traffic);
 }

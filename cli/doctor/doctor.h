@@ -19,6 +19,13 @@ enum { LOCALFILES_PATH_MAX = 1024 };
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
 
+/* Each value of a configuration: from the file, and then from conf.d beside it, as mcastd reads
+ * them. store is ini_parse's. */
+void localfiles_read(const char *path,
+                     int (*store)(void *data, const char *section, const char *name,
+                                  const char *value),
+                     void *data);
+
 /* Has mcast-node check its own. path NULL: the usual one, if it is there and root asks. */
 void localfiles_judge_node(struct findings *findings, const char *path);
 

@@ -26,18 +26,20 @@ static int is_conf(const struct dirent *entry)
     return fnmatch("?*.conf", entry->d_name, FNM_PERIOD) == 0;
 }
 
-/* From the file, and then from conf.d beside it, as mcastd reads them. */
-static void read_munge_socket(const char *path, char munge_socket[LOCALFILES_PATH_MAX])
+void localfiles_read(const char *path,
+                     int (*store)(void *data, const char *section, const char *name,
+                                  const char *value),
+                     void *data)
 {
     char folder[LOCALFILES_PATH_MAX], one[2 * LOCALFILES_PATH_MAX];
     struct dirent **entries = NULL;
     const char *slash = strrchr(path, '/');
-    (void)ini_parse(path, store_munge_socket, munge_socket);
+    (void)ini_parse(path, store, data);
     snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
     int count = scandir(folder, &entries, is_conf, alphasort);
     for (int i = 0; i < count; i++) {
         snprintf(one, sizeof one, "%s/%s", folder, entries[i]->d_name);
-        (void)ini_parse(one, store_munge_socket, munge_socket);
+        (void)ini_parse(one, store, data);
         free(entries[i]);
     }
     free(entries);
@@ -116,7 +118,7 @@ void localfiles_judge(struct findings *findings, const char *path,
                          "%s cannot be read: %s", config, strerror(cause));
         return;
     }
-    read_munge_socket(config, munge_socket);
+    localfiles_read(config, store_munge_socket, munge_socket);
     if (!path && geteuid() != 0) { /* mcastd --check would take this user for the service's */
         findings_add(findings, FINDING_OK, "config", "run this as root to have it looked at",
                      "%s is not checked: that is done as mcastd's user, which root can become",

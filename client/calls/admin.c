@@ -2,6 +2,7 @@
 /* What resource managers and nodes report, and what administrators ask and decide. */
 
 #include "client/calls/field.h"
+#include "client/calls/traffic.h"
 #include "client/text.h"
 #include "client/handle.h"
 
@@ -99,33 +100,6 @@ char *mcast_sync_result_json(const struct mcast_sync_result *result, unsigned fl
 
 enum { SERVICES_MAX = 16, VNIS_MAX = 4 };
 
-static json_t *encode_nic(const char *device, const char *word, uint64_t amount)
-{
-    return json_pack("{s:s,s:I}", "device", device, word, (json_int_t)amount);
-}
-
-static json_t *encode_traffic(const struct mcast_node_traffic *of)
-{
-    const struct {
-        const char *name;
-        uint64_t amount;
-    } amounts[] = {{"tx_octets", of->tx_octets},
-                   {"rx_octets", of->rx_octets},
-                   {"tx_packets", of->tx_packets},
-                   {"rx_packets", of->rx_packets},
-                   {"paused", of->paused}};
-    json_t *body = json_pack("{s:I,s:I,s:b}", "seconds", (json_int_t)of->seconds, "unclear",
-                             (json_int_t)of->unclear, "shared", (int)of->shared);
-    for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
-        body = call_add(body, amounts[i].name, amounts[i].amount <= INT64_MAX,
-                        json_integer((json_int_t)amounts[i].amount));
-    body = call_add(body, "slowest", of->slowest,
-                    of->slowest ? encode_nic(of->slowest, "octets", of->slowest_octets) : NULL);
-    return call_add(body, "congested", of->congested,
-                    of->congested ? encode_nic(of->congested, "paused", of->congested_paused)
-                                  : NULL);
-}
-
 static json_t *encode_report(const struct mcast_node_report *report)
 {
     json_t *services = json_array(), *vnis = json_array();
@@ -142,7 +116,7 @@ static json_t *encode_report(const struct mcast_node_report *report)
     body = call_add(body, "order", report->order > 0, json_integer((json_int_t)report->order));
     body = call_add(body, "vnis", report->vni_count > 0, vnis);
     body = call_add(body, "traffic", report->traffic,
-                    report->traffic ? encode_traffic(report->traffic) : NULL);
+                    report->traffic ? traffic_encode(report->traffic) : NULL);
     if (rc == 0)
         return body;
     json_decref(body);
@@ -168,9 +142,9 @@ int mcast_report_node(struct mcast *handle, const struct mcast_node_report *repo
 {
     struct mcast_node_report mine = MCAST_NODE_REPORT_INIT;
     struct mcast_node_traffic traffic = MCAST_NODE_TRAFFIC_INIT;
-    int rc = call_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
+    int rc = struct_adopt(&mine, report, "MCAST_NODE_REPORT_INIT", error);
     if (rc == 0 && mine.traffic) {
-        rc = call_adopt(&traffic, mine.traffic, "MCAST_NODE_TRAFFIC_INIT", error);
+        rc = struct_adopt(&traffic, mine.traffic, "MCAST_NODE_TRAFFIC_INIT", error);
         mine.traffic = &traffic;
     }
     if (rc < 0 || (rc = check_report(&mine, error)) < 0)

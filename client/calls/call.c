@@ -80,24 +80,6 @@ int call_read_root(const struct answer *answer, void **document, struct mcast_er
     return *document ? 0 : error->code;
 }
 
-int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error)
-{
-    const unsigned char *bytes = given;
-    size_t known, size;
-    memcpy(&known, mine, sizeof known);
-    memcpy(&size, given, sizeof size);
-    if (size < sizeof size)
-        return fault_set(error, MCAST_USAGE, "a struct's size is not set; begin with %s", init);
-    for (size_t i = known; i < size; i++)
-        if (bytes[i] != 0)
-            return fault_set(error, MCAST_USAGE,
-                             "the program sets more, after %s, than libmcast %s knows; update "
-                             "libmcast",
-                             init, MCAST_VERSION);
-    memcpy(mine, given, size < known ? size : known);
-    return 0;
-}
-
 /* ---- names ---- */
 
 static int check_name(const char *name, const char *what, bool valid, const char *rule,

@@ -61,12 +61,6 @@ void *call_document(const struct answer *answer, size_t size, struct mcast_error
 /* The document is the answer, and nothing else. */
 call_read_fn call_read_root;
 
-/* A struct that the caller filled, as this version of the library knows it, in *mine, which has the
- * defaults (the macro named init): one from a program compiled earlier lacks members, which keep
- * them; one compiled later may set members unknown here, which must not be dropped in silence. Both
- * begin with their size. MCAST_USAGE. */
-int call_adopt(void *mine, const void *given, const char *init, struct mcast_error *error);
-
 /* ---- names that may be put into a request: what passes needs no escaping in a path ---- */
 
 enum { NAMES_NODE_MAX = 255, NAMES_WAIT_MAX_MS = 60000 };

@@ -261,7 +261,7 @@ int mcast_events_filtered(struct mcast *handle, uint64_t after, unsigned flags,
                                .data = data,
                                .error = error ? error : &own,
                                .after = after};
-    int rc = filter ? call_adopt(&mine, filter, "MCAST_EVENT_FILTER_INIT", sub.error) : 0;
+    int rc = filter ? struct_adopt(&mine, filter, "MCAST_EVENT_FILTER_INIT", sub.error) : 0;
     if (rc == 0)
         rc = write_path(&path, sub.own, &mine, sub.error);
     sub.path = text_string(&path);

@@ -30,6 +30,16 @@ int mcast_node(struct mcast *handle, const char *node, char **json, struct mcast
     return get_json(handle, call, path, json, error);
 }
 
+int mcast_forget_node(struct mcast *handle, const char *node, struct mcast_error *error)
+{
+    char *json = NULL;
+    struct call call = {.rc = names_check_node(node, error)};
+    call_set(&call, "DELETE", call_read_root, error, "/v1/nodes/%s", call.rc == 0 ? node : "");
+    const int rc = handle_run_json(handle, call, &json, error);
+    free(json);
+    return rc;
+}
+
 int mcast_topology(struct mcast *handle, const char *cluster, const char *job, char **json,
                    struct mcast_error *error)
 {

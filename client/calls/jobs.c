@@ -3,6 +3,7 @@
  * multicast trees, and how these are removed. */
 
 #include "base/steppath.h"
+#include "client/calls/traffic.h"
 #include "client/calls/field.h"
 #include "client/text.h"
 #include "client/handle.h"
@@ -61,6 +62,7 @@ static json_t *encode_launch(const struct mcast_launch *launch)
                             json_integer((json_int_t)launch->restart));
     body = add_layout(body, launch->interconnect, launch->tasks_per_node, launch->cpus_per_task);
     body = call_add(body, "env", launch->env, json_true());
+    body = call_add(body, "addresses", launch->addresses, json_true());
     return call_add(body, "expires", launch->lifetime_s > 0, json_integer(launch->lifetime_s));
 }
 
@@ -86,9 +88,9 @@ static struct call make_reserve(const struct mcast_request *request, struct mcas
 {
     struct mcast_request mine = MCAST_REQUEST_INIT;
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
-    struct call call = {.rc = call_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
+    struct call call = {.rc = struct_adopt(&mine, request, "MCAST_REQUEST_INIT", error)};
     if (call.rc == 0 && mine.launch) {
-        call.rc = call_adopt(&launch, mine.launch, "MCAST_LAUNCH_INIT", error);
+        call.rc = struct_adopt(&launch, mine.launch, "MCAST_LAUNCH_INIT", error);
         mine.launch = &launch;
     }
     if (call.rc == 0)
@@ -119,7 +121,7 @@ static struct call make_launch(const char *cluster, const char *job,
                                const struct mcast_launch *launch, struct mcast_error *error)
 {
     struct mcast_launch mine = MCAST_LAUNCH_INIT;
-    struct call call = {.rc = launch ? call_adopt(&mine, launch, "MCAST_LAUNCH_INIT", error) : 0};
+    struct call call = {.rc = launch ? struct_adopt(&mine, launch, "MCAST_LAUNCH_INIT", error) : 0};
     if (call.rc == 0)
         call.rc = names_check(cluster, job, error);
     call_set(&call, "POST", read_job, error, NAMES_JOB_PATH "/launch", cluster, job);
@@ -144,17 +146,18 @@ int mcast_async_launch(struct mcast_async *async, const char *cluster, const cha
 /* ---- one report for many nodes ---- */
 
 static struct call make_nodes(const char *cluster, const char *job, uint64_t number,
-                              const char *nodes, const char *state, struct mcast_error *error)
+                              const char *nodes, const char *state,
+                              const struct mcast_traffic_sum *traffic, struct mcast_error *error)
 {
     struct call call = {.rc = names_check(cluster, job, error)};
     if (call.rc == 0 && (number == 0 || number > INT64_MAX || !nodes || !state))
         call.rc = fault_set(error, MCAST_USAGE,
                             "a report needs the reservation's number, a node list and a state");
     call_set(&call, "PUT", read_job, error, NAMES_JOB_PATH "/nodes", cluster, job);
-    call_set_body(
-        &call,
-        json_pack("{s:I,s:s,s:s}", "number", (json_int_t)number, "nodes", nodes, "state", state),
-        "the report's words are", error);
+    json_t *body =
+        json_pack("{s:I,s:s,s:s}", "number", (json_int_t)number, "nodes", nodes, "state", state);
+    body = call_add(body, "traffic", traffic, traffic ? traffic_sum_encode(traffic) : NULL);
+    call_set_body(&call, body, "the report's words are", error);
     return call;
 }
 
@@ -162,7 +165,8 @@ int mcast_nodes_clean(struct mcast *handle, const char *cluster, const char *job
                       const char *nodes, const char *state, struct mcast_reservation **out,
                       struct mcast_error *error)
 {
-    return handle_run(handle, make_nodes(cluster, job, number, nodes, state, error), out, error);
+    return handle_run(handle, make_nodes(cluster, job, number, nodes, state, NULL, error), out,
+                      error);
 }
 
 int mcast_async_nodes_clean(struct mcast_async *async, const char *cluster, const char *job,
@@ -170,8 +174,17 @@ int mcast_async_nodes_clean(struct mcast_async *async, const char *cluster, cons
                             mcast_done_fn *done, void *arg, uint64_t *request,
                             struct mcast_error *error)
 {
-    return async_begin(async, make_nodes(cluster, job, number, nodes, state, error), done, arg,
-                       request, error);
+    return mcast_async_nodes_traffic(async, cluster, job, number, nodes, state, NULL, done, arg,
+                                     request, error);
+}
+
+int mcast_async_nodes_traffic(struct mcast_async *async, const char *cluster, const char *job,
+                              uint64_t number, const char *nodes, const char *state,
+                              const struct mcast_traffic_sum *traffic, mcast_done_fn *done,
+                              void *arg, uint64_t *request, struct mcast_error *error)
+{
+    return async_begin(async, make_nodes(cluster, job, number, nodes, state, traffic, error), done,
+                       arg, request, error);
 }
 
 /* ---- release, show, own ---- */

@@ -122,7 +122,7 @@ int mcast_list(struct mcast *handle, const struct mcast_filter *filter, mcast_re
     char first[QUERY_MAX];
     void *page = NULL, *previous = NULL;
     uint64_t hidden = 0;
-    int rc = filter ? call_adopt(&mine, filter, "MCAST_FILTER_INIT", error) : 0;
+    int rc = filter ? struct_adopt(&mine, filter, "MCAST_FILTER_INIT", error) : 0;
     if (rc < 0 || (rc = check_filter(&mine, error)) < 0)
         return rc;
     struct listing listing = {.each = each,

@@ -21,6 +21,7 @@ static const struct field scalars[] = {
     {"held_until", FIELD_STRING, FIELD_OPTIONAL, AT(held_until)},
     {"warning", FIELD_STRING, FIELD_OPTIONAL, AT(warning)},
     {"launch", FIELD_STRING, FIELD_OPTIONAL, AT(launch)},
+    {"node_addresses", FIELD_STRING, FIELD_OPTIONAL, AT(node_addresses)},
     {"interconnect", FIELD_STRING, FIELD_OPTIONAL, AT(interconnect)},
     {"origin", FIELD_STRING, FIELD_OPTIONAL, AT(origin)},
     {"profile", FIELD_STRING, FIELD_OPTIONAL, AT(profile)},
@@ -36,6 +37,7 @@ static const struct field scalars[] = {
     {"lingering_more", FIELD_UINT32, FIELD_OPTIONAL, AT(lingering_more)},
     {"traffic_classes", FIELD_WORDS, FIELD_OPTIONAL, AT(traffic_classes)},
     {"shared_vnis", FIELD_WORDS, FIELD_OPTIONAL, AT(shared_vnis)},
+    {"vnis_shared", FIELD_UINT32, FIELD_OPTIONAL, AT(vnis_shared)},
 };
 
 static const struct field of_hwcoll[] = {

@@ -50,7 +50,7 @@ static int narrow_token(const char *token, const struct mcast_narrowing *given,
     struct bearer_limits limits = {0};
     struct error err = {0};
     char steps[STEP_ID_MAX + 2]; /* one byte more than a step, so that a longer one shows */
-    int rc = call_adopt(&mine, given, "MCAST_NARROWING_INIT", error);
+    int rc = struct_adopt(&mine, given, "MCAST_NARROWING_INIT", error);
     if (rc == 0 && mine.operations)
         rc = read_operations(mine.operations, &limits.operations, error);
     if (rc < 0)
@@ -186,7 +186,7 @@ int mcast_token_request(struct mcast *handle, const struct mcast_narrowing *narr
     void *document = NULL;
     const char *token = NULL;
     if (narrowing)
-        call.rc = call_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error);
+        call.rc = struct_adopt(&mine, narrowing, "MCAST_NARROWING_INIT", error);
     call_set(&call, "POST", call_read_root, error, "/v1/reservation/tokens");
     call_set_body(&call, encode_narrowing(&mine), "the restrictions are", error);
     if (size > 0)

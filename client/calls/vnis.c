@@ -44,7 +44,7 @@ int mcast_vni_create(struct mcast *handle, const struct mcast_vni_request *reque
                      struct mcast_error *error)
 {
     struct mcast_vni_request mine = MCAST_VNI_REQUEST_INIT;
-    struct call call = {.rc = call_adopt(&mine, request, "MCAST_VNI_REQUEST_INIT", error)};
+    struct call call = {.rc = struct_adopt(&mine, request, "MCAST_VNI_REQUEST_INIT", error)};
     if (call.rc == 0)
         call.rc = names_check_vni(mine.name, error);
     if (call.rc == 0 && (mine.user_count > VNI_USERS_MAX || (mine.user_count > 0 && !mine.users)))

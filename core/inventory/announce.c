@@ -2,6 +2,7 @@
 #include "core/inventory/announce.h"
 
 #include "core/core.h"
+#include "core/inventory/concern.h"
 #include "core/emit.h"
 
 #include <assert.h>
@@ -66,8 +67,9 @@ void core_fabric(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_FABRIC && event->u.fabric.map);
     for (size_t i = 0; i < event->u.fabric.count; i++) {
         const struct fabric_change *change = &event->u.fabric.changes[i];
-        core_publish_cluster(core, kinds[change->kind].event, NULL,
-                             describe(core, event->u.fabric.map, change));
+        const char *words = describe(core, event->u.fabric.map, change);
+        core_publish_cluster(core, kinds[change->kind].event, NULL, words);
+        concern_fabric(core, change, words);
     }
     if (!fabric_sum_empty(event->u.fabric.sum))
         announce_sum(core, event->u.fabric.sum);

@@ -2,10 +2,12 @@
 #include "core/inventory/nodenics.h"
 
 #include "base/memory.h"
+#include "core/inventory/fabricmap.h"
 #include "base/names.h"
 #include "base/text.h"
 
 #include <assert.h>
+#include <stdalign.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +198,56 @@ enum event_kind nodenics_compare(const char *before, const char *now, char *out,
 
 /* ---- the table ---- */
 
+/* "cxi3" is 3; -1: it is no NIC of Slingshot. */
+static int device_number(const char *device)
+{
+    const char *digits = device + 3;
+    assert(device);
+    if (strncmp(device, "cxi", 3) != 0 || digits[0] < '0' || digits[0] > '9')
+        return -1;
+    if (digits[1] == '\0')
+        return digits[0] - '0';
+    const int number = 10 * (digits[0] - '0') + (digits[1] - '0');
+    return digits[0] == '1' && digits[1] >= '0' && digits[1] <= '9' && digits[2] == '\0' &&
+                   number < NICS_PER_NODE
+               ? number
+               : -1;
+}
+
+/* They are ordered by the names of their devices, of which "cxi10" comes before "cxi2". */
+static size_t insert(struct nic *out, size_t count, const struct nic *nic)
+{
+    size_t at = count;
+    assert(count < NICS_PER_NODE);
+    while (at > 0 && out[at - 1].device > nic->device)
+        at--;
+    memmove(&out[at + 1], &out[at], (count - at) * sizeof *out);
+    out[at] = *nic;
+    return count + 1;
+}
+
+/* libcxi's is of 20 bits; a longer one is the port's (fabricmap.h). */
+static uint32_t dfa_told(uint32_t address)
+{
+    return address <= NIC_ADDRESS_MAX ? address << 12 : address & ~UINT32_C(0xfff);
+}
+
+/* Where the NICs of a text are. */
+static uint8_t read_places(const char *text, struct nic out[static NICS_PER_NODE])
+{
+    struct nodenic told;
+    size_t count = 0;
+    while (count < NICS_PER_NODE && nodenics_next(&text, &told)) {
+        const int number = device_number(told.device);
+        const struct nic nic = {.address = dfa_told(told.address),
+                                .device = (uint8_t)number,
+                                .link = told.up ? FABRIC_UP : FABRIC_DOWN};
+        if (number >= 0)
+            count = insert(out, count, &nic);
+    }
+    return (uint8_t)count;
+}
+
 /* How many have a name up to and with this one. */
 static size_t count_up_to(const struct nodenics_table *table, const char *node)
 {
@@ -237,21 +289,30 @@ bool nodenics_has_room(const struct nodenics_table *table)
 static size_t size_of(const struct nodenics *row)
 {
     assert(row->nics);
-    return sizeof *row + strlen(row->node) + strlen(row->nics) + 2;
+    return sizeof *row + row->place_count * sizeof *row->places + strlen(row->node) +
+           strlen(row->nics) + 2;
 }
 
 void *nodenics_put(struct nodenics_table *table, const struct nics_record *record)
 {
+    struct nic places[NICS_PER_NODE];
+    const uint8_t place_count = read_places(record->nics, places);
     const size_t name = strlen(record->node) + 1, text = strlen(record->nics) + 1;
-    struct nodenics *row = memory_zeroed(sizeof *row + name + text);
+    const size_t padded =
+        (name + alignof(struct nic) - 1) / alignof(struct nic) * alignof(struct nic);
+    struct nodenics *row =
+        memory_zeroed(sizeof *row + padded + place_count * sizeof *places + text);
+    struct nic *kept = (struct nic *)(void *)(row->node + padded);
     struct nodenics *before = nodenics_find(table, record->node);
     const size_t at = count_up_to(table, record->node) - (before != NULL);
     if (before)
         *row = *before;
     row->changed_ms = record->changed_ms;
     row->order = record->order;
+    row->place_count = place_count;
+    row->places = memcpy(kept, places, place_count * sizeof *places);
+    row->nics = memcpy(kept + place_count, record->nics, text);
     memcpy(row->node, record->node, name);
-    row->nics = memcpy(row->node + name, record->nics, text);
     table->bytes += size_of(row);
     if (before) {
         assert(table->bytes >= size_of(before));
@@ -264,6 +325,20 @@ void *nodenics_put(struct nodenics_table *table, const struct nics_record *recor
     table->all[at] = row;
     table->count++;
     return NULL;
+}
+
+void *nodenics_take(struct nodenics_table *table, const char *node)
+{
+    struct nodenics *row = nodenics_find(table, node);
+    if (!row)
+        return NULL;
+    const size_t behind = count_up_to(table, node);
+    assert(table->bytes >= size_of(row));
+    table->bytes -= size_of(row);
+    memmove(table->all + behind - 1, table->all + behind,
+            (table->count - behind) * sizeof *table->all);
+    table->count--;
+    return row;
 }
 
 /* allowed_ms is when it could have changed no more often than it did: each change moves it on. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include "core/inventory/nicbook.h"
 #include "core/reservation/record.h"
 
 #include <stdbool.h>
@@ -8,7 +9,7 @@
 #include <stdint.h>
 
 /* What nodes have told of their NICs (P2): a row for each node, ordered by name. A row has a text,
- * as on disk, and is read when it is asked for: 11,136 nodes of four NICs are some 3 MB. */
+ * as on disk, and where its NICs are: 11,136 nodes of four NICs are some 4 MB. */
 
 enum {
     NODENICS_NICS_MAX = 16,
@@ -51,8 +52,10 @@ struct nodenics {
     uint64_t order;     /* of the report: one with a lower order is older */
     int64_t allowed_ms; /* how often a node may change (nodenics_allow) */
     bool limited;       /* it changed too often, which is said */
-    char *nics;         /* in the same block */
-    char node[];
+    uint8_t place_count;
+    const struct nic *places; /* of those that are called cxi0 to cxi15, ordered by device; and */
+    const char *nics;         /* the text: in the same block */
+    char node[];              /* first, as it is what searches read */
 };
 
 struct nodenics_table {
@@ -70,6 +73,8 @@ bool nodenics_has_room(const struct nodenics_table *table);
 /* Inserts or replaces; copies. The earlier row is returned, to be freed when nothing points at it;
  * or NULL. */
 void *nodenics_put(struct nodenics_table *table, const struct nics_record *record);
+/* The row of this node, taken out, to be freed as above; NULL: there is none. */
+void *nodenics_take(struct nodenics_table *table, const char *node);
 /* Whether the node may change now: eight times at once, then once in ten minutes. Counts it. */
 bool nodenics_allow(struct nodenics *row, int64_t now_ms);
 void nodenics_release(struct nodenics_table *table);

@@ -30,40 +30,60 @@ static bool comes_before(const char *known, uint64_t known_amount, const char *n
     return most ? amount > known_amount : amount < known_amount;
 }
 
-static void name_nic(const char **nic, uint64_t *known_amount, const char *node, const char *device,
-                     uint64_t amount, bool most)
+static void name_nic(const char **nic, uint64_t *known_amount, const char *name, uint64_t amount,
+                     bool most)
 {
     assert(*nic || *known_amount == 0);
-    char name[NODELIST_NAME_MAX + 1 + DEVICE_MAX + 1];
-    if (!device)
-        return;
-    (void)snprintf(name, sizeof name, "%s/%s", node, device);
-    if (!comes_before(*nic, *known_amount, name, amount, most))
+    if (!name || !comes_before(*nic, *known_amount, name, amount, most))
         return;
     free((char *)(uintptr_t)*nic);
     *nic = memory_text(name);
     *known_amount = amount;
 }
 
-void traffic_add(struct traffic_record **traffic, const char *node,
-                 const struct traffic_report *report)
+static void add_count(uint32_t *sum, uint32_t more)
 {
-    assert(node);
+    *sum = more > UINT32_MAX - *sum ? UINT32_MAX : *sum + more;
+}
+
+void traffic_merge(struct traffic_record **traffic, const struct traffic_record *more)
+{
+    assert(more);
     if (!*traffic)
         *traffic = memory_zeroed(sizeof **traffic);
     struct traffic_record *sum = *traffic;
     for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
-        if (!(report->lacking >> kind & 1))
-            add_bounded(&sum->amounts[kind], report->amounts[kind]);
-    sum->lacking |= report->lacking;
-    sum->seconds = report->seconds > sum->seconds ? report->seconds : sum->seconds;
-    sum->told += sum->told < UINT32_MAX;
-    sum->unclear += report->unclear <= UINT32_MAX - sum->unclear ? report->unclear : 0;
-    sum->shared += report->shared && sum->shared < UINT32_MAX;
-    name_nic(&sum->slowest, &sum->slowest_octets, node, report->slowest, report->slowest_octets,
-             false);
-    name_nic(&sum->congested, &sum->congested_paused, node, report->congested,
-             report->congested_paused, true);
+        add_bounded(&sum->amounts[kind], more->amounts[kind]);
+    sum->lacking |= more->lacking;
+    sum->seconds = more->seconds > sum->seconds ? more->seconds : sum->seconds;
+    add_count(&sum->told, more->told);
+    add_count(&sum->unclear, more->unclear);
+    add_count(&sum->shared, more->shared);
+    name_nic(&sum->slowest, &sum->slowest_octets, more->slowest, more->slowest_octets, false);
+    name_nic(&sum->congested, &sum->congested_paused, more->congested, more->congested_paused,
+             true);
+}
+
+void traffic_add(struct traffic_record **traffic, const char *node,
+                 const struct traffic_report *report)
+{
+    char slowest[NODELIST_NAME_MAX + 1 + DEVICE_MAX + 1], congested[sizeof slowest];
+    assert(node);
+    struct traffic_record one = {.told = 1,
+                                 .shared = report->shared,
+                                 .unclear = report->unclear,
+                                 .seconds = report->seconds,
+                                 .lacking = report->lacking,
+                                 .slowest = report->slowest ? slowest : NULL,
+                                 .slowest_octets = report->slowest_octets,
+                                 .congested = report->congested ? congested : NULL,
+                                 .congested_paused = report->congested_paused};
+    (void)snprintf(slowest, sizeof slowest, "%s/%s", node, report->slowest ? report->slowest : "");
+    (void)snprintf(congested, sizeof congested, "%s/%s", node,
+                   report->congested ? report->congested : "");
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+        one.amounts[kind] = report->lacking >> kind & 1 ? 0 : report->amounts[kind];
+    traffic_merge(traffic, &one);
 }
 
 /* cluster and job are the reservation's. */

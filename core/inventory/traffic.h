@@ -31,6 +31,9 @@ struct traffic_report {
  * makes no difference: of NICs that are alike the first by name counts. */
 void traffic_add(struct traffic_record **traffic, const char *node,
                  const struct traffic_report *report);
+/* The same of what many nodes told, summed by who acts for their cluster; cluster, job and what is
+ * of the reservation are not read. */
+void traffic_merge(struct traffic_record **traffic, const struct traffic_record *more);
 void traffic_destroy(struct traffic_record *traffic); /* NULL is allowed */
 
 /* "node/device", as `slowest` and `congested` are kept. */

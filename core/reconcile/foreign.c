@@ -99,18 +99,20 @@ static void merge_kept(const struct core *core, const struct idset *kept, struct
 }
 
 static const char *first_in(const struct partitions *others, const struct idset *news,
-                            const struct reservation *r, uint16_t *vni)
+                            const struct reservation *r, uint16_t *vni, bool *shared)
 {
     assert(r);
-    for (unsigned i = 0; i < reservation_own_vnis(r); i++) {
+    for (unsigned i = 0; i < r->vni_count; i++) {
         *vni = r->vnis[i];
+        *shared = i >= reservation_own_vnis(r);
         if (idset_has(news, *vni))
             return partitions_of(others, *vni);
     }
     return NULL;
 }
 
-/* Jobs that run keep them (F5), and are named. */
+/* Jobs that run keep them (F5), and are named: those that have one by its name, too, which a ledger
+ * that is older than the partition may have given them. */
 static void name_users(struct core *core, const struct idset *news)
 {
     assert(core);
@@ -118,6 +120,7 @@ static void name_users(struct core *core, const struct idset *news)
     struct ledger_walk walk = {0};
     uint32_t jobs = 0;
     uint16_t vni;
+    bool shared;
     if (idset_common(news, &core->vnis.live) == 0)
         return;
     for (const struct shared_vni *one = core->shared.first; one; one = one->next)
@@ -126,11 +129,11 @@ static void name_users(struct core *core, const struct idset *news)
                                 core_text(core, "belongs to partition %s now, and is kept",
                                           partitions_of(others, one->record.vni)));
     for (const struct reservation *r; (r = ledger_walk(&core->ledger, &walk));) {
-        const char *name = r->state == JOB_ACTIVE ? first_in(others, news, r, &vni) : NULL;
+        const char *name = r->state == JOB_ACTIVE ? first_in(others, news, r, &vni, &shared) : NULL;
         if (!name || ++jobs > NAMED_MAX)
             continue;
-        const char *detail =
-            core_text(core, "VNI %u belongs to partition %s now; the job keeps it", vni, name);
+        const char *detail = core_text(core, "%s %u belongs to partition %s now; the job keeps it",
+                                       shared ? "shared VNI" : "VNI", vni, name);
         core_publish(core, EVENT_VNI_FOREIGN, r, detail, 0);
         core_trace_event(core, r, EVENT_VNI_FOREIGN, TRACE_WARNING,
                          "%s -> not given out again when the job has ended", detail);

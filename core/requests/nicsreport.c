@@ -15,11 +15,13 @@ static bool may_save(struct core *core, const struct core_event *event, struct n
     assert(event->kind == CORE_NODE_NICS);
     const char *node = event->u.nics.node;
     if (!known && !nodenics_has_room(&core->nics)) {
-        core_answer(core, event->ticket, ANSWER_TOO_MANY_NODES, NULL,
-                    core_text(core,
-                              "the NICs of %zu nodes are known, and no more find room: correct "
-                              "'nodes' of the clusters",
-                              core->nics.count));
+        core_answer(
+            core, event->ticket, ANSWER_TOO_MANY_NODES, NULL,
+            core_text(core,
+                      "the NICs of %zu nodes are known, and no more find room: delete those "
+                      "that are no more (mcastctl nodes --forget NAME), and correct 'nodes' "
+                      "of the clusters",
+                      core->nics.count));
         return false;
     }
     if (!known || nodenics_allow(known, core->now_ms))
@@ -58,12 +60,30 @@ void core_nics_report(struct core *core, const struct core_event *event)
                                                           .nics = nics,
                                                           .order = event->u.nics.order,
                                                           .changed_ms = core->now_ms}});
-        if (kind != EVENT_NONE)
-            core_publish_cluster(core, kind, NULL, core_text(core, "node %s: %s", node, words));
+        if (kind != EVENT_NONE) {
+            const char *text = core_text(core, "node %s: %s", node, words);
+            core_publish_node(core, kind, node, text);
+            concern_node(core, node, text);
+        }
         core_trace(core, kind != EVENT_NONE ? TRACE_NOTICE : TRACE_DEBUG, "node %s: %s -> saved",
                    node, kind != EVENT_NONE ? words : "tells its NICs for the first time");
     } else if (!old) { /* not saved, but what comes late is older than it */
         known->order = event->u.nics.order;
     }
     core_answer(core, event->ticket, ANSWER_REPORTED, NULL, NULL);
+}
+
+void core_nics_forget(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_FORGET_NICS);
+    const char *node = event->u.nics.node;
+    if (!nodenics_find(&core->nics, node)) {
+        core_answer(
+            core, event->ticket, ANSWER_NOT_FOUND, NULL,
+            core_text(core, "node %.64s has told no NICs, so there is nothing to forget", node));
+        return;
+    }
+    core_save_record(core, (struct record){.kind = RECORD_NODE_NICS_GONE, .u.nics.node = node});
+    core_trace(core, TRACE_NOTICE, "node %s: an administrator had its NICs forgotten", node);
+    core_answer(core, event->ticket, ANSWER_FORGOTTEN, NULL, NULL);
 }

@@ -255,22 +255,30 @@ static struct answer *answer_no_node(struct core *core, uint64_t ticket, const c
                        core_text(core, "job %.130s has no node %.64s", job, node));
 }
 
+static void count_traffic(struct core *core, struct reservation *r,
+                          const struct traffic_record *traffic)
+{
+    struct core_traffic_sums *sums = &core->traffic_sums;
+    assert(r->reported);
+    traffic_merge(&r->reported->traffic, traffic);
+    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
+        sums->amounts[kind] += traffic->amounts[kind];
+    sums->reports += traffic->told;
+    sums->unclear += traffic->unclear;
+}
+
 /* It counts once for each start of the job on the node: the first time it says that it has ended.
  */
 static void add_traffic(struct core *core, struct reservation *r, const struct core_event *event,
                         bool ended)
 {
     assert(event->kind == CORE_NODE_REPORT);
-    const struct traffic_report *traffic = event->u.report.traffic;
-    struct core_traffic_sums *sums = &core->traffic_sums;
-    if (!traffic || ended || event->u.report.state == NODE_CREATED)
+    struct traffic_record *one = NULL;
+    if (!event->u.report.traffic || ended || event->u.report.state == NODE_CREATED)
         return;
-    assert(r->reported);
-    traffic_add(&r->reported->traffic, event->u.report.node, traffic);
-    for (int kind = 0; kind < TRAFFIC_KINDS; kind++)
-        sums->amounts[kind] += traffic->lacking >> kind & 1 ? 0 : traffic->amounts[kind];
-    sums->reports++;
-    sums->unclear += traffic->unclear;
+    traffic_add(&one, event->u.report.node, event->u.report.traffic);
+    count_traffic(core, r, one);
+    traffic_destroy(one);
 }
 
 void core_node_report(struct core *core, const struct core_event *event)
@@ -314,7 +322,8 @@ void core_node_report(struct core *core, const struct core_event *event)
     bool old = is_overtaken(r, event);
     bool news = !old && (!known || known->state != state ||
                          !core_same_text(node_report_services(known), services));
-    const bool ended = known && known->state != NODE_CREATED;
+    const bool ended = known ? known->state != NODE_CREATED
+                             : r->reported && nodeset_has(&r->reported->summed, node);
     if (news || (!old && order > known->order))
         save_report(core, r,
                     &(struct node_record){.number = r->number,
@@ -374,8 +383,15 @@ void core_node_sum(struct core *core, const struct core_event *event)
                                    .nodes = event->u.sum.nodes,
                                    .sum = (r->reported ? r->reported->sums : 0) + 1,
                                    .state = (uint8_t)event->u.sum.state};
+    const uint32_t clean = nodes_clean(r->reported);
     core_save_record(core, (struct record){.kind = RECORD_SUM, .u.sum = sum});
     const bool news = r->reported->sums == sum.sum;
+    /* Of nodes that were clean before nothing counts twice, so none of it does. */
+    uint32_t listed;
+    if (event->u.sum.traffic && sum.state == NODE_DESTROYED &&
+        nodelist_count(sum.nodes, &listed, NULL) == 0 && event->u.sum.traffic->told <= listed &&
+        nodes_clean(r->reported) - clean == listed)
+        count_traffic(core, r, event->u.sum.traffic);
     const struct nodefold *lingering = fold_lingering(core, r, sum.nodes);
     if (news && r->repeated)
         save_regranted(core, r);
@@ -443,7 +459,7 @@ void core_fence(struct core *core, const struct core_event *event)
     uint32_t count = report_to_all(core, node, NODE_FENCED, fence_concerns, event);
     const char *words =
         core_text(core, "node %s is fenced%s%s", node, reason ? ": " : "", reason ? reason : "");
-    core_publish_cluster(core, EVENT_FENCED, NULL, words);
+    core_publish_node(core, EVENT_FENCED, node, words);
     core_trace(core, TRACE_NOTICE, "%s -> %u reservation%s no longer wait%s for it", words, count,
                count == 1 ? "" : "s", count == 1 ? "s" : "");
     core_answer(core, event->ticket, ANSWER_FENCED, NULL, NULL)->count = count;

@@ -26,6 +26,7 @@ void core_node_sum(struct core *core, const struct core_event *event);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
 void core_nics_report(struct core *core, const struct core_event *event);
+void core_nics_forget(struct core *core, const struct core_event *event);
 
 void core_cleanup(struct core *core, const struct core_event *event);
 void core_steps(struct core *core, const struct core_event *event);

@@ -17,17 +17,19 @@ void eventlog_release(struct eventlog *log)
 /* The event and its texts in one block. */
 static struct event_record *copy_event(const struct event_record *event)
 {
-    const char *texts[] = {event->cluster, event->job, event->detail};
-    size_t lengths[3], size = sizeof *event;
-    for (int i = 0; i < 3; i++) {
+    const char *texts[] = {event->cluster, event->job, event->detail, event->node, event->clusters};
+    enum { TEXTS = sizeof texts / sizeof *texts };
+    size_t lengths[TEXTS], size = sizeof *event;
+    for (int i = 0; i < TEXTS; i++) {
         lengths[i] = texts[i] ? strlen(texts[i]) + 1 : 0;
         size += lengths[i];
     }
     struct event_record *kept = memory_zeroed(size);
     char *at = (char *)(kept + 1);
     *kept = *event;
-    const char **places[] = {&kept->cluster, &kept->job, &kept->detail};
-    for (int i = 0; i < 3; i++) {
+    const char **places[] = {&kept->cluster, &kept->job, &kept->detail, &kept->node,
+                             &kept->clusters};
+    for (int i = 0; i < TEXTS; i++) {
         if (texts[i])
             *places[i] = memcpy(at, texts[i], lengths[i]);
         at += lengths[i];

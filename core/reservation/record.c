@@ -149,6 +149,12 @@ bool event_is_of_shared(const struct event_record *event)
                            event->kind == EVENT_VNI_FOREIGN);
 }
 
+bool event_is_of_node(const struct event_record *event)
+{
+    assert(event);
+    return event->node || (!event->job && event->kind == EVENT_FENCED);
+}
+
 const char *shared_state_word(int state)
 {
     static const char *const states[] = {

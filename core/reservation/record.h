@@ -245,7 +245,8 @@ struct facts_record {
     X(CABLE_DOWN, "cable-down", 0)                                                                 \
     X(CABLE_UP, "cable-up", 0)                                                                     \
     X(PORT_CHANGED, "port-changed", 0)                                                             \
-    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */
+    X(FABRIC_CHANGED, "fabric-changed", 0) /* what came and went, and what was too much */         \
+    X(JOB_FABRIC, "job-fabric", 0) /* some of it concerns the job (core/inventory/concern.h) */
 
 enum event_kind {
     EVENT_NONE = 0,
@@ -262,9 +263,11 @@ struct event_record {
     uint64_t proof;  /* of EVENT_RELEASED: token_proof of its session token, by which a leftover of
                         it is known (B11); PROOF_UNANSWERED: a RESERVE of it may be acted on,
                         however late (F21); else 0 */
-    const char *cluster; /* NULL when about none */
-    const char *job;     /* NULL when about none */
-    const char *detail;  /* words, or NULL */
+    const char *cluster;  /* NULL when about none */
+    const char *job;      /* NULL when about none */
+    const char *detail;   /* words, or NULL */
+    const char *node;     /* that it is about, of no job: shown as the node itself is; or NULL */
+    const char *clusters; /* about a shared VNI: as its list was then (shared_clusters_valid) */
     uint32_t uid;
     uint32_t node_count; /* from here on what the reservation has since this event */
     uint32_t addresses;  /* that it holds: 0 unless its hwcoll is HWCOLL_RESERVED */
@@ -334,6 +337,7 @@ enum record_kind {
     RECORD_NODE_NICS = 16,    /* insert or replace by node */
     RECORD_TRAFFIC = 17,      /* insert by seq */
     RECORD_TRAFFIC_GONE = 18, /* delete by seq */
+    RECORD_NODE_NICS_GONE = 19, /* delete by node; of u.nics nothing else counts */
 };
 
 struct record {
@@ -373,6 +377,8 @@ const char *event_kind_word(int kind);
 int event_kind_fatal(int kind);
 /* Whether an event is about a shared VNI: not for all who see those about no job. */
 bool event_is_of_shared(const struct event_record *event);
+/* Likewise about a node. One of before schema 11 does not say which. */
+bool event_is_of_node(const struct event_record *event);
 const char *shared_state_word(int state);   /* "open", "closed", "quarantined" */
 bool shared_name_valid(const char *name);   /* 1-32 of a-z 0-9 _ . - */
 bool shared_users_valid(const char *users); /* of a shared_vni_record */

@@ -157,8 +157,10 @@ static inline bool reservation_waits(const struct reservation *r)
     return r->hwcoll == HWCOLL_WANTED && (!reservation_relayed(r) || r->wish == WISH_REQUIRED);
 }
 
-/* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise. */
+/* Found at the fabric manager by a new ledger, taken for active until a sync says otherwise; lost
+ * there since, it still knows nothing of its job. */
 static inline bool reservation_adopted(const struct reservation *r)
 {
-    return r->hwcoll == HWCOLL_RESERVED && secret_none(r->token);
+    const bool lost = r->hwcoll == HWCOLL_LOST && r->origin == ORIGIN_CLAIMED;
+    return (r->hwcoll == HWCOLL_RESERVED || lost) && secret_none(r->token);
 }

@@ -77,6 +77,7 @@ static const struct option_row {
     {'a', "all", NULL, FLAG, AT(all), NULL},
     {'m', "max", NULL, FLAG, AT(max), NULL},
     {'J', "json", NULL, FLAG, AT(json), NULL},
+    {'E', "repeat", NULL, FLAG, AT(repeat), NULL},
     {'O', "report", NULL, FLAG, AT(report), NULL},
     {'s', "users", "UIDS", USERS, AT(users), "user ids such as 1000,1001"},
     {'u', "user", "UID", USER, AT(user), "a user id such as 1000"},

@@ -33,7 +33,7 @@ struct command_options {
     uint32_t user, restart;     /* UINT32_MAX: not given */
     int64_t busy_ms, broker_ms; /* --retry-busy, --patience; negative: not given */
     int64_t within_ms, over_ms; /* --report-within, --over; negative: not given */
-    bool dry_run, inherit, clear, all, max, json, remembered, report;
+    bool dry_run, inherit, clear, all, max, json, remembered, report, repeat;
     bool late; /* of epilog: what it waited for has ended, and the job may have begun anew */
 };
 

@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <jansson.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
-enum { OVER_DEFAULT_MS = 1000 };
+enum { OVER_DEFAULT_MS = 1000, REPEAT_MIN_MS = 100 };
 
 static void read_all(const struct node *node, struct counters counters[NIC_MAX])
 {
@@ -81,20 +82,26 @@ static int run_traffic(struct node *node, const struct command_options *options)
     uint8_t known = 0;
     if (node_find_nics(node, &err) < 0)
         return command_failed(&err);
-    read_all(node, from);
-    wait_for(over_ms);
+    if (options->repeat && over_ms < REPEAT_MIN_MS)
+        return command_misused(options->command, "--repeat: --over of %d ms at least",
+                               REPEAT_MIN_MS);
     read_all(node, to);
     for (unsigned int i = 0; i < node->nics.count; i++)
         known |= to[i].known;
     if (known == 0 && node->nics.count > 0)
         say("warning: none of the counters that node.conf names is in %s/%s/device/telemetry",
             node->settings.sysfs, node->nics.at[0].name);
-    if (options->json)
-        print_json(node, from, to, over_ms);
-    else
-        print_table(node, from, to);
+    do {
+        memcpy(from, to, sizeof from);
+        wait_for(over_ms);
+        read_all(node, to);
+        if (options->json)
+            print_json(node, from, to, over_ms);
+        else
+            print_table(node, from, to);
+    } while (options->repeat && fflush(stdout) == 0); /* until it is ended, or nobody reads */
     return COMMAND_DONE;
 }
 
-const struct command command_traffic = {"traffic", "what its NICs count now", "JV", SPOOL_IGNORED,
+const struct command command_traffic = {"traffic", "what its NICs count now", "JVE", SPOOL_IGNORED,
                                         run_traffic};

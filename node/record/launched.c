@@ -16,25 +16,39 @@
 
 /* ---- The envelope ---- */
 
-enum { LAUNCH_TEXT_MAX = 24 * 1024 };
+enum { LAUNCH_TEXT_MAX = 24 * 1024 + LAUNCH_ADDRESSES_MAX };
 
 static bool begins_with(const char *word, const char *prefix)
 {
     return strncmp(word, prefix, strlen(prefix)) == 0;
 }
 
-/* The first word of the text that is an envelope, for free(); NULL: there is none. */
-static char *find_envelope(const char *text)
+/* What the resource manager carried; both for free(). */
+struct carried {
+    char *envelope;
+    char *addresses; /* NULL: none */
+};
+
+/* The first word of either kind in the text. */
+static void find_words(const char *text, struct carried *carried)
 {
     static const char blanks[] = " \t\r\n";
     for (const char *word = text + strspn(text, blanks); *word != '\0';) {
         const size_t length = strcspn(word, blanks);
-        if (begins_with(word, CREDENTIAL_PREFIX) || begins_with(word, SEALED_PREFIX))
-            return memory_must(strndup(word, length));
+        if (!carried->envelope &&
+            (begins_with(word, CREDENTIAL_PREFIX) || begins_with(word, SEALED_PREFIX)))
+            carried->envelope = memory_must(strndup(word, length));
+        if (!carried->addresses && begins_with(word, LAUNCH_ADDRESSES_PREFIX))
+            carried->addresses = memory_must(strndup(word, length));
         word += length;
         word += strspn(word, blanks);
     }
-    return NULL;
+}
+
+static void carried_release(struct carried *carried)
+{
+    free(carried->envelope);
+    free(carried->addresses);
 }
 
 /* Up to LAUNCH_TEXT_MAX bytes; "" with a message when it cannot be read. */
@@ -52,7 +66,7 @@ static int read_file(const char *name, char out[LAUNCH_TEXT_MAX + 1])
     return failed ? COMMAND_USAGE : COMMAND_GO_ON;
 }
 
-static int read_envelope(const char *given, char **envelope)
+static int read_carried(const char *given, struct carried *carried)
 {
     static const char variable[] = "env:";
     static char text[LAUNCH_TEXT_MAX + 1];
@@ -65,8 +79,8 @@ static int read_envelope(const char *given, char **envelope)
     }
     if (rc != COMMAND_GO_ON)
         return rc;
-    *envelope = find_envelope(text);
-    if (*envelope)
+    find_words(text, carried);
+    if (carried->envelope)
         return COMMAND_GO_ON;
     say("%s has no launch document (mcastctl launch prints one)", given);
     return COMMAND_NOT_FOUND;
@@ -152,19 +166,37 @@ static int parse_and_check(const struct node *node, const struct command_options
     return refused(&err);
 }
 
+/* A variable of the job's tasks, or a message: nothing depends on them. */
+static void take_addresses(struct launch *launch, const char *word)
+{
+    if (!launch->addresses_digest)
+        return;
+    if (word && launch_addresses_match(launch, word))
+        (void)json_object_set_new(launch->tasks, "MCAST_NODE_ADDRESSES",
+                                  json_string(word + strlen(LAUNCH_ADDRESSES_PREFIX)));
+    else
+        say("warning: the addresses of the nodes of job %s %s, so its tasks get none; carry the "
+            "whole line that mcastctl launch prints",
+            launch->job,
+            word ? "are not those that were made with its launch document"
+                 : "did not come with its launch document");
+}
+
 int launched_read(struct node *node, const struct command_options *options, struct launch *launch)
 {
-    char *envelope = NULL;
+    struct carried carried = {0};
     struct error err;
-    int rc = read_envelope(options->launch, &envelope);
-    if (rc != COMMAND_GO_ON)
-        return rc;
-    char *document = open_envelope(&node->settings, envelope, &err);
-    free(envelope);
-    if (!document)
-        return refused(&err);
-    rc = parse_and_check(node, options, document, launch);
+    int rc = read_carried(options->launch, &carried);
+    char *document =
+        rc == COMMAND_GO_ON ? open_envelope(&node->settings, carried.envelope, &err) : NULL;
+    if (document)
+        rc = parse_and_check(node, options, document, launch);
+    else if (rc == COMMAND_GO_ON)
+        rc = refused(&err);
+    if (rc == COMMAND_GO_ON)
+        take_addresses(launch, carried.addresses);
     memory_wipe_text(document);
+    carried_release(&carried);
     return rc;
 }
 
@@ -201,7 +233,9 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
         const char *word = json_string_value(json_array_get(classes, i));
         claim->traffic_classes |= word ? (unsigned int)traffic_class_from_word(word) : 0;
     }
-    return read_vnis(json_object_get(launch->driver, "vnis"), claim, err);
+    const int rc = read_vnis(json_object_get(launch->driver, "vnis"), claim, err);
+    claim_set_shared(claim, json_integer_value(json_object_get(launch->driver, "vnis_shared")));
+    return rc;
 }
 
 /* ---- What has ended here ---- */

@@ -112,15 +112,16 @@ char *note_format(const struct note *note)
     json_t *vnis = json_array();
     for (unsigned int i = 0; i < claim->vni_count; i++)
         json_array_append_new(vnis, json_integer(claim->vnis[i]));
-    return dump_json(json_pack(
-        "{s:s,s:s,s:I,s:I,s:I,s:o,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o,s:o*}", "cluster",
-        claim->cluster, "job", claim->job, "number", (json_int_t)claim->number, "uid",
-        (json_int_t)claim->uid, "launched", (json_int_t)claim->launched_until_s, "vnis", vnis,
-        "node", note->node, "boot", note->boot, "state", states[note->state].word, "owed",
-        note->owed, "postponed", note->postponed, "order", (json_int_t)note->order, "tries",
-        (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
-        (json_int_t)note->reported_ms, "services", format_services(note), "traffic",
-        note->traffic.begun ? traffic_format(&note->traffic) : NULL));
+    return dump_json(
+        json_pack("{s:s,s:s,s:I,s:I,s:I,s:o,s:i,s:s,s:s,s:s,s:b,s:b,s:I,s:I,s:I,s:I,s:o,s:o*}",
+                  "cluster", claim->cluster, "job", claim->job, "number", (json_int_t)claim->number,
+                  "uid", (json_int_t)claim->uid, "launched", (json_int_t)claim->launched_until_s,
+                  "vnis", vnis, "vnis_shared", (int)claim->shared_count, "node", note->node, "boot",
+                  note->boot, "state", states[note->state].word, "owed", note->owed, "postponed",
+                  note->postponed, "order", (json_int_t)note->order, "tries",
+                  (json_int_t)note->tries, "tried", (json_int_t)note->tried_ms, "told",
+                  (json_int_t)note->reported_ms, "services", format_services(note), "traffic",
+                  note->traffic.begun ? traffic_format(&note->traffic) : NULL));
 }
 
 static bool copy_text(char *out, size_t size, const char *text)
@@ -128,7 +129,8 @@ static bool copy_text(char *out, size_t size, const char *text)
     return (size_t)snprintf(out, size, "%s", text) < size;
 }
 
-static bool read_vnis(struct claim *claim, const json_t *list)
+/* shared: which older notes have not. */
+static bool read_vnis(struct claim *claim, const json_t *list, const json_t *shared)
 {
     size_t count = json_array_size(list);
     if (!json_is_array(list) || count == 0 || count > CXI_SVC_MAX_VNIS)
@@ -139,6 +141,7 @@ static bool read_vnis(struct claim *claim, const json_t *list)
             return false;
         claim->vnis[claim->vni_count++] = (uint16_t)vni;
     }
+    claim_set_shared(claim, json_integer_value(shared));
     return true;
 }
 
@@ -190,7 +193,8 @@ static bool read_note(struct note *note, json_t *root)
     traffic_parse(&note->traffic, json_object_get(root, "traffic"));
     claim_set_name(claim, cluster, job);
     return copy_text(note->node, sizeof note->node, node) &&
-           copy_text(note->boot, sizeof note->boot, boot) && read_vnis(claim, vnis) &&
+           copy_text(note->boot, sizeof note->boot, boot) &&
+           read_vnis(claim, vnis, json_object_get(root, "vnis_shared")) &&
            read_services(note, services);
 }
 
@@ -344,11 +348,14 @@ const struct note *notes_other_of_owner(const struct notes *notes, const struct 
     return NULL;
 }
 
-static bool share_a_vni(const struct claim *a, const struct claim *b)
+/* One that both are told to share is no trespass: jobs that run have it together (B1). */
+static bool have_one_vni(const struct claim *a, const struct claim *b)
 {
+    const unsigned int own_a = a->vni_count - a->shared_count;
+    const unsigned int own_b = b->vni_count - b->shared_count;
     for (unsigned int i = 0; i < a->vni_count; i++) {
         for (unsigned int k = 0; k < b->vni_count; k++) {
-            if (a->vnis[i] == b->vnis[k])
+            if ((i < own_a || k < own_b) && a->vnis[i] == b->vnis[k])
                 return true;
         }
     }
@@ -360,7 +367,7 @@ const struct note *notes_lingering_with(const struct notes *notes, const struct 
     for (size_t i = 0; i < notes->count; i++) {
         const struct note *other = &notes->at[i];
         if (is_another(other, claim->number) && other->state == NOTE_LINGERING &&
-            share_a_vni(&other->claim, claim))
+            have_one_vni(&other->claim, claim))
             return other;
     }
     return NULL;

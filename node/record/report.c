@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -136,16 +137,23 @@ static void say_refused(const struct note *note, const struct mcast_error *error
 }
 
 /* The resource manager reports many nodes at once: PROGRAM CLUSTER JOB NUMBER NODE ends with 0 when
- * the broker has this node's word. */
+ * the broker has this node's word. What the node has counted comes behind it, as JSON. */
 static bool reporter_takes(const struct node *node, const struct note *note)
 {
     char number[24];
     snprintf(number, sizeof number, "%" PRIu64, note->claim.number);
-    const char *const argv[] = {node->reporter, note->claim.cluster, note->claim.job,
-                                number,         note->node,          NULL};
+    struct mcast_node_traffic counted = MCAST_NODE_TRAFFIC_INIT;
+    char *traffic = NULL;
+    if (note->traffic.ended) {
+        tell_traffic(&note->traffic, &counted);
+        traffic = mcast_node_traffic_json(&counted);
+    }
+    const char *const argv[] = {
+        node->reporter, note->claim.cluster, note->claim.job, number, note->node, traffic, NULL};
     pid_t child;
     int status = -1;
     const int rc = posix_spawn(&child, argv[0], NULL, NULL, (char *const *)argv, environ);
+    free(traffic);
     if (rc != 0) {
         say("warning: %s cannot be run: %s", argv[0], strerror(rc));
         return false;

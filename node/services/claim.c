@@ -51,6 +51,7 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
         claim->traffic_classes |= (unsigned int)traffic_class_from_word(*word);
     for (size_t i = 0; i < reservation->vni_count && i < CXI_SVC_MAX_VNIS; i++)
         claim->vnis[claim->vni_count++] = reservation->vnis[i];
+    claim_set_shared(claim, reservation->vnis_shared);
     if (claim->vni_count > 0 && claim->uid == UINT32_MAX)
         return error_set(err, ERROR_INVALID,
                          "the reservation has no owner (uid), and a service must be "
@@ -75,6 +76,12 @@ int claim_check_vnis(const struct claim *claim, const struct idset *allowed, str
                              claim->name, vni);
     }
     return 0;
+}
+
+void claim_set_shared(struct claim *claim, int64_t count)
+{
+    claim->shared_count =
+        count > 0 && count < claim->vni_count ? (unsigned int)count : 0; /* one is its own */
 }
 
 void claim_set_name(struct claim *claim, const char *cluster, const char *job)

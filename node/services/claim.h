@@ -28,6 +28,7 @@ struct claim {
     uint32_t cores_per_node; /* 0: not given */
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     unsigned int vni_count;
+    unsigned int shared_count;    /* so many of them, the last ones, other jobs may have, too */
     unsigned int traffic_classes; /* bits of enum traffic_class; 0: not given */
     bool active;                  /* false: already released */
     int64_t launched_s;           /* when its launch document was made; 0: by the broker */
@@ -46,6 +47,9 @@ int claim_from_reservation(struct claim *claim, const struct mcast_reservation *
 /* ERROR_FULL: a VNI is the system's (1, 10), or not of those that jobs may have on this node: it
  * comes from another site's broker, or node.conf and the broker's configuration differ. */
 int claim_check_vnis(const struct claim *claim, const struct idset *allowed, struct error *err);
+
+/* How many are shared, after the VNIs. What is impossible is none: each is its own then. */
+void claim_set_shared(struct claim *claim, int64_t count);
 
 /* Whose it is. */
 void claim_set_name(struct claim *claim, const char *cluster, const char *job);

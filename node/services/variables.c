@@ -61,7 +61,8 @@ static void print_value(const struct variables *variables, enum variables_name n
 /* As env_decode of libmcast: what it prints ends up in `eval`, also of root. */
 static bool is_printable(const char *name, const char *value)
 {
-    static const char *const beginnings[] = {"FI_CXI_", "FI_OPX_", "FI_PSM3_", "PSM3_"};
+    static const char *const beginnings[] = {"FI_CXI_", "FI_OPX_", "FI_PSM3_", "PSM3_",
+                                             "MCAST_NODE_"};
     bool known = false;
     for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++)
         known |= strncmp(name, beginnings[i], strlen(beginnings[i])) == 0;

@@ -66,7 +66,8 @@ static void add_record(struct list *list, const struct record *record)
     } else {
         const struct key key = key_of(list->prefix, record);
         const bool gone = record->kind == RECORD_CLEANED || record->kind == RECORD_SHARED_GONE ||
-                          record->kind == RECORD_TRAFFIC_GONE;
+                          record->kind == RECORD_TRAFFIC_GONE ||
+                          record->kind == RECORD_NODE_NICS_GONE;
         change(list, &key, NULL, gone ? NULL : record);
     }
 }

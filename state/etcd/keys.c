@@ -31,6 +31,7 @@ static const char *const kinds[RECORD_KINDS] = {
     [RECORD_SHARED_GONE] = "/shared-vni/",
     [RECORD_PARTITIONS] = "/partitions",
     [RECORD_NODE_NICS] = "/nics/",
+    [RECORD_NODE_NICS_GONE] = "/nics/",
     [RECORD_TRAFFIC] = "/traffic/",
     [RECORD_TRAFFIC_GONE] = "/traffic/",
 };
@@ -109,6 +110,7 @@ struct key key_of(const char *prefix, const struct record *record)
     case RECORD_TRAFFIC_GONE:
         return key_numbered(prefix, record->kind, record->u.traffic_gone);
     case RECORD_NODE_NICS:
+    case RECORD_NODE_NICS_GONE:
         return format("%s%s%s", prefix, name, record->u.nics.node);
     case RECORD_SUM:
         return format("%s%s%016" PRIx64 "/%016" PRIx32, prefix, name, record->u.sum.number,

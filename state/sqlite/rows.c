@@ -38,6 +38,7 @@ static const struct {
     {RECORD_CLEANUP, "INSERT OR REPLACE INTO cleanup(", ")VALUES("},
     {RECORD_CLEANED, "DELETE FROM cleanup WHERE number=? AND step=? AND below=?", NULL},
     {RECORD_NODE_NICS, "INSERT OR REPLACE INTO node_nics(", ")VALUES("},
+    {RECORD_NODE_NICS_GONE, "DELETE FROM node_nics WHERE node=?", NULL},
     {RECORD_TRAFFIC, "INSERT INTO traffic(", ")VALUES("},
     {RECORD_TRAFFIC_GONE, "DELETE FROM traffic WHERE seq=?", NULL},
     {RECORD_FACTS, "INSERT OR REPLACE INTO facts(id,", ")VALUES(1,"},

@@ -9,7 +9,7 @@
 /* Records to rows and back, with statements that are prepared once. Used by one thread at a time.
  */
 
-enum { SQLITE_ROWS_STATEMENTS = 21 };
+enum { SQLITE_ROWS_STATEMENTS = 22 };
 
 struct sqlite_rows {
     sqlite3 *db;

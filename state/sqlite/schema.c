@@ -111,7 +111,9 @@ static const char add_fabric[] =
     " name TEXT NOT NULL, users TEXT NOT NULL, clusters TEXT NOT NULL);"
     "CREATE TABLE partitions( id INTEGER PRIMARY KEY, others TEXT NOT NULL);"
     "ALTER TABLE facts ADD COLUMN shared INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;";
+    "ALTER TABLE reservation ADD COLUMN shared_count INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE event ADD COLUMN node TEXT;"
+    "ALTER TABLE event ADD COLUMN clusters TEXT;";
 
 /* steps[v] makes version v + 1 of version v; version 0 is an empty file. A released step never
  * changes: a new version is a new step. */

@@ -6,7 +6,7 @@
 
 /* Load in a closed loop: each of N connections asks, waits for its answer, and asks again. */
 
-enum { LOAD_PATH_SIZE = 128, LOAD_BODY_SIZE = 512 };
+enum { LOAD_PATH_SIZE = 128, LOAD_BODY_SIZE = 768 };
 
 struct load_request {
     const char *method;

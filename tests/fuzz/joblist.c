@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Job ids from a file or a pipe, one a line (mcastctl sync; cli/joblist.h): the whole input. */
+/* Job ids from a file or a pipe, one a line (mcastctl sync; cli/idlist.h): the whole input. */
 
-#include "cli/joblist.h"
+#include "cli/idlist.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static char *id_of(const char *text, size_t length)
 }
 
 /* Line by line: all that was read is as it should be, and it ended where it had to. */
-static void check(const struct joblist *list, int rc, const char *bytes, size_t length)
+static void check(const struct idlist *list, int rc, const char *bytes, size_t length)
 {
     size_t found = 0;
     bool refused = false;
@@ -55,15 +55,15 @@ static void check(const struct joblist *list, int rc, const char *bytes, size_t 
 
 void fuzz_one(struct fuzz_input *in)
 {
-    struct joblist list = {0};
+    struct idlist list = {0};
     struct error err = {0};
     size_t length;
     char *bytes = fuzz_bytes(in, &length);
     FILE *file = length > 0 ? fmemopen(bytes, length, "r") : NULL;
     if (file) {
-        int rc = joblist_read(&list, file, &err);
+        int rc = idlist_read(&list, file, &err);
         check(&list, rc, bytes, length);
-        joblist_release(&list);
+        idlist_release(&list);
         (void)fclose(file);
     }
     free(bytes);

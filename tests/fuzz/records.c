@@ -93,7 +93,8 @@ static struct shared_vni_record make_shared(struct fuzz_input *in)
 
 static struct record make_record(const struct machine *machine, struct fuzz_input *in)
 {
-    struct record record = {.kind = (enum record_kind)(fuzz_byte(in) % (RECORD_TRAFFIC_GONE + 1))};
+    const enum record_kind kind = (enum record_kind)(fuzz_byte(in) % (RECORD_NODE_NICS_GONE + 1));
+    struct record record = {.kind = kind};
     uint8_t number;
     switch (record.kind) {
     case RECORD_RESERVATION:
@@ -110,6 +111,8 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
                                                .cluster = number % 3 ? clusters[0] : NULL,
                                                .job = number % 3 ? jobs[0] : NULL,
                                                .detail = texts[number % 4],
+                                               .node = number % 7 ? NULL : "n1",
+                                               .clusters = number % 11 ? NULL : clusters[0],
                                                .vni_count = number % 5,
                                                .state = number % 3,
                                                .kind = fuzz_byte(in) % 12};
@@ -147,6 +150,7 @@ static struct record make_record(const struct machine *machine, struct fuzz_inpu
                                                    .slowest = number % 3 ? NULL : "elcap1/cxi0"};
         break;
     case RECORD_NODE_NICS:
+    case RECORD_NODE_NICS_GONE:
         record.u.nics = make_nics(in);
         break;
     default:

@@ -29,6 +29,7 @@ ROOMS = {
                    r"system/operation-(reload|jobpoll)$", 0),
     "client": Room(r"unit/client_|system/client_(calls|events|async|several)$", 0),
     "cli": Room(r"unit/cli_|system/client_ctl$|system/doctor$", 0),
+    "plan": Room(r"unit/plan_", 0),
     "node": Room(r"unit/node_|system/node_(hooks|reports|clean)$", 0),
     "mock-cxi": Room(r"unit/mockcxi_", 0),
 }

@@ -312,7 +312,7 @@ void answers_given(struct sim *sim, const struct request *request, const struct 
     else if (request->kind == REQUEST_JOIN || request->kind == REQUEST_LEAVE)
         joins_given(sim, request, told);
     else if (request->kind == REQUEST_NICS)
-        nics_given(sim, told);
+        nics_given(sim, request, told);
     else if (request->kind == REQUEST_SHARE || request->kind == REQUEST_UNSHARE)
         shares_given(sim, request, told->kind);
     else if (request->kind == REQUEST_SUM)

@@ -49,7 +49,8 @@ static struct record *record_copied(const struct record *record)
     if (record->kind == RECORD_PARTITIONS)
         size += text_size(record->u.partitions);
     if (record->kind == RECORD_EVENT)
-        size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail);
+        size += text_size(e->cluster) + text_size(e->job) + text_size(e->detail) +
+                text_size(e->node) + text_size(e->clusters);
 
     struct record *copy = memory_zeroed(size);
     char *at = (char *)(copy + 1);
@@ -92,6 +93,8 @@ static struct record *record_copied(const struct record *record)
         copy->u.event.cluster = put(&at, e->cluster);
         copy->u.event.job = put(&at, e->job);
         copy->u.event.detail = put(&at, e->detail);
+        copy->u.event.node = put(&at, e->node);
+        copy->u.event.clusters = put(&at, e->clusters);
     }
     return copy;
 }
@@ -283,6 +286,19 @@ static const char *put_nics(struct disk *disk, const struct record *record)
     memmove(disk->nics + at + 1, disk->nics + at, (disk->nics_count++ - at) * sizeof *disk->nics);
     disk->nics[at] = record_copied(record);
     return NULL;
+}
+
+static const char *take_nics(struct disk *disk, const struct record *record)
+{
+    for (size_t at = 0; at < disk->nics_count; at++) {
+        if (strcmp(record->u.nics.node, disk->nics[at]->u.nics.node) != 0)
+            continue;
+        free(disk->nics[at]);
+        memmove(disk->nics + at, disk->nics + at + 1,
+                (--disk->nics_count - at) * sizeof *disk->nics);
+        return NULL;
+    }
+    return "NICs that are not on disk are forgotten";
 }
 
 /* They come in order: each after those of its reservation that came before. */
@@ -495,6 +511,8 @@ static const char *apply_one(struct disk *disk, const struct record *record)
         return take_traffic(disk, record->u.traffic_gone);
     case RECORD_NODE_NICS:
         return put_nics(disk, record);
+    case RECORD_NODE_NICS_GONE:
+        return take_nics(disk, record);
     case RECORD_CLEANUP:
         return put_cleanup(disk, record);
     case RECORD_CLEANED:

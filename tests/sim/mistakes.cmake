@@ -379,6 +379,15 @@ mcast_mistake(shared-vni-for-every-cluster 100 core/reservation/sharedvnis.c
     [[return cluster;]])
 mcast_mistake(shared-vni-of-another-partition-is-given 50 core/requests/share.c
     [[if (idset_has(&core->vnis.foreign, one->record.vni)) {]] [[if (false) {]])
+mcast_mistake(jobs-elsewhere-are-told-of-a-switch 50 core/inventory/concern.c
+    [[    return dfa_place(change->low) == place;]] [[    return true;]])
+mcast_mistake(jobs-are-not-told-of-a-switch-that-comes-up 50 core/inventory/concern.c
+    [[    return dfa_place(change->low) == place;]]
+    [[    return change->kind == FABRIC_SWITCH_DOWN && dfa_place(change->low) == place;]])
+mcast_mistake(jobs-that-are-over-are-told-of-a-switch 50 core/inventory/concern.c
+    [[r->state == JOB_ACTIVE && r->nodes;]] [[r->nodes;]])
+mcast_mistake(jobs-with-a-shared-vni-of-another-partition-are-not-told 50 core/reconcile/foreign.c
+    [[i < r->vni_count; i++) {]] [[i < reservation_own_vnis(r); i++) {]] 80)
 mcast_mistake(closed-takes-new-jobs 100 core/requests/share.c
     [[if (one->record.state != SHARED_OPEN || is_expired(core, one)) {]]
     [[if (one->record.state == SHARED_QUARANTINED) {]])

@@ -582,6 +582,7 @@ void model_saved(struct sim *sim, const struct record *record, uint64_t batch)
     case RECORD_SUM:
     case RECORD_ROOT_KEYS:
     case RECORD_NODE_NICS:
+    case RECORD_NODE_NICS_GONE:
     case RECORD_TRAFFIC:
     case RECORD_TRAFFIC_GONE:
     case RECORD_CLEANUP:

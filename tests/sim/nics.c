@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ANSWER_TIMEOUT_MS = 3000, REPLACED_WITHIN_MS = 240000, STREAM = 7700 };
+enum { ANSWER_TIMEOUT_MS = 3000, REPLACED_WITHIN_MS = 240000, STREAM = 7700, FORGOTTEN = 300 };
 
 void nics_init(struct sim *sim)
 {
@@ -43,6 +43,15 @@ static void tell(struct sim *sim, struct nicnode *node)
     sim_later(sim, ANSWER_TIMEOUT_MS, no_answer, node, node->attempt);
 }
 
+static void forget(struct sim *sim, struct nicnode *node)
+{
+    struct request *request = rm_request(sim, REQUEST_NICS, NULL);
+    request->nics = (struct nics_wish){.node = node, .forget = true};
+    node->forgotten = true;
+    sim_trace(sim, "node %s: is to be forgotten", node->name);
+    rm_send(sim, request, rng_between(&node->rng, 0, sim->profile.net_ms));
+}
+
 static void replace(struct sim *sim, void *what, uint64_t mark)
 {
     struct nicnode *node = what;
@@ -51,6 +60,8 @@ static void replace(struct sim *sim, void *what, uint64_t mark)
     node->serial++;
     sim_trace(sim, "node %s: has NIC S%u now", node->name, node->serial);
     tell(sim, node);
+    if (node == &sim->nics.nodes[NIC_NODES - 1] && rng_chance(&node->rng, FORGOTTEN))
+        forget(sim, node);
     sim_later(sim, rng_between(&node->rng, 1000, REPLACED_WITHIN_MS), replace, node, mark);
 }
 
@@ -63,7 +74,7 @@ void nics_storm(struct sim *sim)
 
 void nics_event(const struct request *request, struct core_event *event)
 {
-    event->kind = CORE_NODE_NICS;
+    event->kind = request->nics.forget ? CORE_FORGET_NICS : CORE_NODE_NICS;
     event->ticket = request->ticket;
     event->u.nics.node = request->nics.node->name;
     event->u.nics.nics = request->nics.text;
@@ -100,12 +111,12 @@ static void check_events(struct sim *sim, const struct nicnode *node, uint32_t n
                    name, &is, &was) != 3 ||
             strcmp(name, node->name) != 0)
             continue;
-        if (is <= was || (last > 0 && was != last))
+        if (is <= was || (last > 0 && was != last && !node->forgotten))
             sim_fail(sim, "P5", "event %llu: %s had S%u before", (unsigned long long)event->seq,
                      event->detail, last);
         last = is;
     }
-    if (last > 0 && last != now)
+    if (last > 0 && last != now && !node->forgotten)
         sim_fail(sim, "P5", "node %s: the last event is of S%u, on disk is S%u", node->name, last,
                  now);
 }
@@ -114,14 +125,20 @@ static void check(struct sim *sim, const struct nicnode *node)
 {
     const struct nics_record *row = on_disk(sim, node);
     const uint32_t serial = row ? serial_in(row->nics) : 0;
-    if (serial < node->heard || serial > node->serial)
+    if ((serial < node->heard && !node->forgotten) || serial > node->serial)
         sim_fail(sim, "I2", "node %s: S%u was confirmed, S%u is on disk, S%u is there", node->name,
                  node->heard, serial, node->serial);
     check_events(sim, node, serial);
 }
 
-void nics_given(struct sim *sim, const struct told *told)
+void nics_given(struct sim *sim, const struct request *request, const struct told *told)
 {
+    if (request->nics.forget) {
+        if (told->kind != ANSWER_FORGOTTEN && told->kind != ANSWER_NOT_FOUND)
+            sim_fail(sim, "answers", "that a node is forgotten was answered: %s",
+                     answer_word(told->kind));
+        return;
+    }
     if (told->kind != ANSWER_REPORTED && told->kind != ANSWER_TOO_OFTEN)
         sim_fail(sim, "answers", "a report of NICs was answered: %s", answer_word(told->kind));
 }
@@ -129,7 +146,7 @@ void nics_given(struct sim *sim, const struct told *told)
 void nics_answered(struct sim *sim, const struct request *request)
 {
     struct nicnode *node = request->nics.node;
-    if (request->told.epoch != sim->model.epoch)
+    if (request->told.epoch != sim->model.epoch || request->nics.forget)
         return;
     if (request->told.kind == ANSWER_REPORTED && request->nics.serial > node->heard &&
         request->nics.attempt == node->attempt)

@@ -86,6 +86,30 @@ static void change_partition(struct sim *sim, void *what, uint64_t mark)
     shares->foreign[shares->foreign_count++].vni = (uint16_t)vni;
 }
 
+/* What another partition got in this step. */
+struct got {
+    struct sim *sim;
+    struct idset vnis;
+    uint64_t before; /* the last event until then */
+};
+
+/* B2: each job that runs and has one is told, whether it is its own or shared. */
+static void is_told(void *arg, const struct reservation *r)
+{
+    const struct got *got = arg;
+    bool has = false;
+    for (unsigned i = 0; i < r->vni_count; i++)
+        has |= idset_has(&got->vnis, r->vnis[i]);
+    for (uint64_t seq = got->before + 1; has && seq <= core_last_seq(got->sim->edge.core); seq++) {
+        const struct event_record *event = core_event_at(got->sim->edge.core, seq);
+        has = !event || event->kind != EVENT_VNI_FOREIGN || event->number != r->number;
+    }
+    if (has)
+        sim_fail(got->sim, "B2",
+                 "number %llu has a VNI that another partition got, and is not told",
+                 (unsigned long long)r->number);
+}
+
 /* What is true; or, never twice running and only in storms, too much or nothing at all. */
 static void tell(struct sim *sim, void *what, uint64_t mark)
 {
@@ -108,9 +132,15 @@ static void tell(struct sim *sim, void *what, uint64_t mark)
     const struct partition all[] = {{"default", &ours}, {"beta", &others}};
     struct core_event event = {.kind = CORE_PARTITIONS, .u.partitions = {.all = all, .count = 2}};
     const uint64_t process = sim->edge.process;
+    const struct idset known = shares->known;
+    struct got got = {.sim = sim, .before = core_last_seq(sim->edge.core)};
     edge_piece(sim, &event);
     if (!sim->edge.core || sim->edge.process != process)
         return;
+    got.vnis = shares->known;
+    idset_remove_all(&got.vnis, &known);
+    core_page(sim->edge.core, &(struct core_filter){.state = JOB_ACTIVE, .uid = -1, .limit = 1000},
+              is_told, &got);
     const bool doubted = admin_sees(sim, ALARM_PARTITIONS, NULL);
     shares->doubts += doubted;
     for (size_t i = 0; i < shares->foreign_count && !doubted; i++)

@@ -122,6 +122,7 @@ static void live(struct sim *sim)
         shares_storm(sim);
         speed_storm(sim);
         nics_storm(sim);
+        switches_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);
@@ -167,6 +168,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     shares_init(&sim);
     bearer_init(&sim);
     nics_init(&sim);
+    switches_init(&sim);
     brokers_init(&sim);
     if (core_config_check(&sim.config, &err) < 0)
         sim_fail(&sim, "profile", "%s", err.text);
@@ -180,6 +182,7 @@ void sim_run(const struct profile *profile, FILE *trace, struct sim_result *resu
     bearer_release(&sim);
     rm_release(&sim);
     slurm_release(&sim);
+    switches_release(&sim);
     pieces_release(&sim);
     edge_release(&sim);
     journal_release(&sim);

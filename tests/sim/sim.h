@@ -23,6 +23,7 @@
 #include "tests/sim/slurm.h"
 #include "tests/sim/shares.h"
 #include "tests/sim/speed.h"
+#include "tests/sim/switches.h"
 #include "tests/sim/rm.h"
 #include "tests/sim/wire.h"
 
@@ -82,6 +83,7 @@ struct sim {
     struct asks asks;
     struct joins joins;
     struct nics nics;
+    struct switches switches;
     struct sim_result result;
     FILE *trace; /* NULL: none */
 };

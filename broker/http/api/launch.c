@@ -7,6 +7,7 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "core/interconnect/interconnect.h"
+#include "core/inventory/nodeaddresses.h"
 #include "launch/credential.h"
 #include "launch/document.h"
 #include "launch/sealed.h"
@@ -23,6 +24,7 @@ struct launching {
     char *socket;          /* of munged */
     struct launch_key key; /* if it can sign, instead of munged */
     char *document, *envelope;
+    char *addresses;    /* LAUNCH_ADDRESSES_PREFIX and those of the job's nodes; or NULL */
     struct error error; /* why there is no envelope */
 };
 
@@ -42,8 +44,11 @@ static json_t *service_values(const struct reservation *reservation)
     for (int bit = 1; bit <= TC_ALL; bit <<= 1)
         if (reservation->traffic_classes & bit)
             json_array_append_new(classes, json_string(traffic_class_word(bit)));
-    return json_pack("{s:o, s:o, s:i}", "vnis", vnis, "traffic_classes", classes, "cores_per_node",
-                     (int)reservation->cores_per_node);
+    json_t *values = json_pack("{s:o, s:o, s:i}", "vnis", vnis, "traffic_classes", classes,
+                               "cores_per_node", (int)reservation->cores_per_node);
+    if (values && reservation->shared_count > 0)
+        json_object_set_new(values, "vnis_shared", json_integer(reservation->shared_count));
+    return values;
 }
 
 /* What the node's driver needs. */
@@ -59,8 +64,39 @@ static json_t *driver_values(const struct reservation *reservation)
     return values;
 }
 
+/* The word that travels beside the envelope, when it is wanted; NULL, and then *warning says why
+ * there is none. */
+static char *make_addresses(const struct call *call, const struct reservation *reservation,
+                            const char **warning)
+{
+    static const char *const lacks[] = {
+        [NODEADDRESSES_UNKNOWN] =
+            "no address of the job's nodes is known, so none comes with its launch document",
+        [NODEADDRESSES_TOO_LONG] =
+            "the addresses of the job's nodes are longer than 64 KiB, so none comes with its "
+            "launch document",
+    };
+    struct inventory_facts facts;
+    enum nodeaddresses_lack lack;
+    if (!call->launch.addresses)
+        return NULL;
+    const struct inventory inventory = engine_inventory(call->http->engine, &facts);
+    struct turn *turn = engine_turn(call->http->engine);
+    const char *before = turn_enter(turn, "the addresses of a job's nodes");
+    char *text = nodeaddresses_write(&inventory, reservation->nodes, &lack);
+    turn_leave(turn, before);
+    if (!text) {
+        *warning = *warning ? *warning : lacks[lack];
+        return NULL;
+    }
+    char *word = memory_format(LAUNCH_ADDRESSES_PREFIX "%s", text);
+    free(text);
+    return word;
+}
+
 /* For memory_wipe_text; NULL without memory or libcrypto. */
-static char *make_document(const struct call *call, const struct reservation *reservation)
+static char *make_document(const struct call *call, const struct reservation *reservation,
+                           const char *addresses)
 {
     const struct core *core = engine_core(call->http->engine);
     const int64_t now_s = engine_now_ms(call->http->engine) / 1000;
@@ -72,6 +108,7 @@ static char *make_document(const struct call *call, const struct reservation *re
                             .uid = reservation->uid,
                             .node_count = reservation->node_count,
                             .nodes = reservation->nodes,
+                            .addresses = addresses,
                             .issued_s = now_s,
                             .expires_s = now_s + call->launch.lifetime_s,
                             .driver = driver_values(reservation),
@@ -92,6 +129,7 @@ static void launching_destroy(struct launching *launching)
 {
     memory_wipe_text(launching->document);
     free(launching->envelope);
+    free(launching->addresses);
     free(launching->warning);
     free(launching->socket);
     launch_key_wipe(&launching->key);
@@ -126,6 +164,7 @@ static void answer_launch(struct call *call, const struct launching *launching)
     }
     call->secret = job_json_write(&call->out, core, found,
                                   &(struct job_parts){.launch = launching->envelope,
+                                                      .node_addresses = launching->addresses,
                                                       .warning = launching->warning,
                                                       .env = call->launch.env});
     call_show(call, found); /* it may have changed since */
@@ -208,13 +247,15 @@ void launch_render(struct call *call, const struct reservation *reservation, con
 {
     const enum launch_verdict verdict =
         core_judge_launch(engine_core(call->http->engine), reservation);
-    char *document = NULL;
+    char *document = NULL, *addresses = NULL;
     if (verdict != LAUNCH_ALLOWED)
         refuse_launch(call, verdict);
-    else if (!(document = make_document(call, reservation)))
+    else if (addresses = make_addresses(call, reservation, &warning),
+             !(document = make_document(call, reservation, addresses)))
         problem_set(&call->problem, 503, "out-of-memory", NULL,
                     "no memory for the launch document");
     if (!document) {
+        free(addresses);
         call_render_problem(call);
         return;
     }
@@ -223,6 +264,7 @@ void launch_render(struct call *call, const struct reservation *reservation, con
     launching->warning = warning ? memory_text(warning) : NULL;
     launching->socket = memory_text(call->http->config->munge_socket);
     launching->document = document;
+    launching->addresses = addresses;
     launching->key = call->http->launch_keys.at[0]; /* or all zero */
     call->launching = launching;
     call->durable = on_durable;

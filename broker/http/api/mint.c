@@ -29,13 +29,18 @@ static int begin_token(struct call *call, struct bearer *bearer, struct error *e
     return rc < 0 ? ERROR_INVALID : bearer_decode(secret_of(shown.shown), bearer, err);
 }
 
-/* A loop in a job's script must not keep the others waiting, nor fill the log. */
+enum { TOKENS_AT_ONCE = 100, TOKEN_EVERY_MS = 1000 };
+
+/* Each costs random bytes, MACs and a line of the log, and none has to be asked for: the holder of
+ * one makes narrower ones without the broker. A loop in a job's script must not keep the others
+ * waiting, nor fill the log. */
 static int check_limit(struct call *call)
 {
     struct http *http = call->http;
     const struct bearer_scope *scope = &call->identity.proof.token->scope;
     const uint32_t uid = tokencheck_reservation(http, call->identity.proof.token)->uid;
-    const uint64_t wait_ms = mintlimit_take(&http->minted, scope->number, uid, uv_now(http->loop));
+    const uint64_t wait_ms = pace_take(&http->minted, scope->number, uid, TOKEN_EVERY_MS,
+                                       (TOKENS_AT_ONCE - 1) * TOKEN_EVERY_MS, uv_now(http->loop));
     if (wait_ms == 0)
         return 0;
     const unsigned wait_s = (unsigned)((wait_ms + 999) / 1000);
@@ -43,7 +48,7 @@ static int check_limit(struct call *call)
                 "job %s on cluster %s asks for too many tokens (%d at once, then one a second, and "
                 "for %d jobs of a user at a time); narrow one that it has, which needs no broker "
                 "(mcastctl token narrow), or ask again in %u s",
-                scope->job, scope->cluster, MINTLIMIT_AT_ONCE, MINTLIMIT_OF_USER, wait_s);
+                scope->job, scope->cluster, TOKENS_AT_ONCE, PACE_OF_USER, wait_s);
     call->problem.retry_after = wait_s;
     return -1;
 }

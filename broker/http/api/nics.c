@@ -5,8 +5,10 @@
 #include "broker/http/request/job_path.h"
 #include "broker/http/routes.h"
 #include "broker/http/shared.h"
+#include "broker/log/log.h"
 
-/* /v1/nodes/{node}/inventory: PUT: the node tells which NICs it has (P2); GET: what is known. */
+/* DELETE /v1/nodes/{node}: what it told is forgotten. /v1/nodes/{node}/inventory: PUT: the node
+ * tells which NICs it has (P2); GET: what is known. */
 
 int nics_handle(struct call *call)
 {
@@ -77,4 +79,26 @@ int nics_show_handle(struct call *call)
                            node);
     write_node(&call->out, known);
     return call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
+}
+
+int nics_forget_handle(struct call *call)
+{
+    const char *node = call->target.segments[2];
+    if (node_name_read(call, node) < 0)
+        return -1;
+    struct core_event event = {
+        .kind = CORE_FORGET_NICS, .ticket = call_ticket(call), .u.nics.node = node};
+    engine_step(call->http->engine, &event);
+    return 0;
+}
+
+void nics_forget_render(struct call *call, const struct answer *answer)
+{
+    char who[IDENTITY_TEXT_SIZE];
+    (void)answer;
+    log_line(LOG_NOTICE, "node %s is forgotten by %s", call->target.segments[2],
+             identity_format(&call->identity.proof, who, sizeof who));
+    writer_begin_object(&call->out, NULL);
+    writer_string(&call->out, "node", call->target.segments[2]);
+    writer_end_object(&call->out);
 }

@@ -66,7 +66,8 @@ int nodes_handle(struct call *call)
                                          .job = path.job,
                                          .number = body.number,
                                          .nodes = body.nodes,
-                                         .state = body.state}};
+                                         .state = body.state,
+                                         .traffic = body.has_traffic ? &body.traffic.sum : NULL}};
     engine_step(call->http->engine, &event);
     return 0;
 }

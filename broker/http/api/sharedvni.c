@@ -56,8 +56,14 @@ static enum share_sight sight_of(const struct call *call, const struct shared_vn
     return one ? permit_share(call->http->rights, &call->identity, one) : SHARE_HIDDEN;
 }
 
-/* One that was removed is shown while its VNI is quarantined, to admins: no one else waits
- * for it. */
+/* One that was removed is shown while its VNI is quarantined, to whose it was: it counts for him
+ * until then. */
+static bool may_see(const struct shared_vni *one, enum share_sight sight)
+{
+    return sight == SHARE_OWNER ||
+           (sight != SHARE_HIDDEN && one->record.state != SHARED_QUARANTINED);
+}
+
 int shares_handle(struct call *call)
 {
     const struct shared_vni *one = core_shared(engine_core(call->http->engine));
@@ -65,8 +71,7 @@ int shares_handle(struct call *call)
     writer_begin_array(&call->out, "vnis");
     for (; one; one = one->next) {
         const enum share_sight sight = sight_of(call, one);
-        if (sight != SHARE_HIDDEN &&
-            (one->record.state != SHARED_QUARANTINED || call->identity.admin))
+        if (may_see(one, sight))
             write_shared(&call->out, one, sight);
     }
     writer_end_array(&call->out);
@@ -98,13 +103,24 @@ static const struct shared_vni *find_shared(struct call *call, enum share_sight 
     return NULL;
 }
 
+/* The last one of this name that was removed; NULL: none, or it was another's. */
+static const struct shared_vni *find_removed(const struct call *call)
+{
+    const struct shared_vni *one = core_shared(engine_core(call->http->engine)), *found = NULL;
+    for (; one; one = one->next)
+        if (one->record.state == SHARED_QUARANTINED && sight_of(call, one) == SHARE_OWNER &&
+            strcmp(one->record.name, call->target.segments[2]) == 0)
+            found = one;
+    return found;
+}
+
 int share_show_handle(struct call *call)
 {
     enum share_sight sight;
-    const struct shared_vni *one = find_shared(call, &sight);
-    if (!one)
+    const struct shared_vni *removed = find_removed(call), *one = find_shared(call, &sight);
+    if (!one && !removed)
         return -1;
-    write_shared(&call->out, one, sight);
+    write_shared(&call->out, one ? one : removed, one ? sight : SHARE_OWNER);
     return call_reply_saved(call, MHD_HTTP_OK, CALL_JSON);
 }
 

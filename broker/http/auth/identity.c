@@ -324,13 +324,26 @@ enum share_sight permit_share(const struct rights *rights, const struct identity
                                                                                 : SHARE_HIDDEN;
 }
 
+/* Of a shared VNI: that its list names, not when it is for all. */
+static bool manages_one_of(const struct rights *rights, const struct identity *identity,
+                           const char *clusters)
+{
+    const char *cluster;
+    for (size_t i = 0; clusters && (cluster = rights_cluster(rights, i)); i++)
+        if (identity->clusters >> i & 1 && shared_list_has(clusters, cluster))
+            return true;
+    return false;
+}
+
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event)
 {
     const struct proof *proof = &identity->proof;
     if (event_is_of_shared(event))
         return identity->admin || proof_is_user(proof, event->uid) ||
-               (event->cluster && rights_manages(rights, identity, event->cluster));
+               manages_one_of(rights, identity, event->clusters);
+    if (event_is_of_node(event))
+        return identity->admin || (event->node && permit_node(rights, identity, event->node));
     if (identity_has_role(identity) &&
         (!event->cluster || !event->job || rights_manages(rights, identity, event->cluster)))
         return true;

@@ -127,8 +127,9 @@ enum share_sight permit_share(const struct rights *rights, const struct identity
 
 /* Whether a subscriber may see this event. One about no job, also an alarm of another cluster, may
  * concern all admins and resource managers; but of a shared VNI only its owner, admins and the
- * clusters that it names. Users see those of their own jobs, and the bearer of a token those of its
- * reservation: this life of the job, and no other's. */
+ * clusters that it names, and of a node only who may see the node. Users see those of their own
+ * jobs, and the bearer of a token those of its reservation: this life of the job, and no other's.
+ */
 bool permit_event(const struct rights *rights, const struct identity *identity,
                   const struct event_record *event);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/events/filter.h"
 
+#include "core/reservation/sharedvnis.h"
 #include "base/names.h"
 
 #include <assert.h>
@@ -62,5 +63,7 @@ static bool is_same(const char *wanted, const char *text)
 bool event_filter_takes(const struct event_filter *filter, const struct event_record *event)
 {
     return (filter->kinds == 0 || (filter->kinds >> event->kind & 1)) &&
-           is_same(filter->cluster, event->cluster) && is_same(filter->job, event->job);
+           (is_same(filter->cluster, event->cluster) ||
+            (event->clusters && shared_list_has(event->clusters, filter->cluster))) &&
+           is_same(filter->job, event->job);
 }

@@ -18,8 +18,9 @@ enum {
     PIECE = 4096,           /* rendered ahead of the socket, at most this and one event */
     LOOKED_AT = 1024,       /* events passed over in one go, for those who may see few, */
     LOOKED_AT_FOR_ALL = 64, /* … and for each of those that wait, when something is new */
-    UNREAD_MAX = 8192, /* events that may happen while it takes nothing; fewer than are kept unless
-                          the site says so: a subscriber that reconnects at once misses none */
+    LOOKS_OF_NODE = 16, /* so many of these is one about a node, as lists of nodes are searched */
+    UNREAD_MAX = 8192,  /* events that may happen while it takes nothing; fewer than are kept unless
+                           the site says so: a subscriber that reconnects at once misses none */
     PULSE_MS = 15000
 };
 
@@ -80,6 +81,11 @@ static void drop_if_stuck(struct stream *stream)
             SHUT_RDWR); /* MHD notices, and frees it */
 }
 
+static int looks(const struct event_record *event)
+{
+    return event->node ? LOOKS_OF_NODE : 1;
+}
+
 static bool shows(const struct stream *stream, const struct event_record *event)
 {
     const struct call *call = stream->call;
@@ -93,10 +99,11 @@ static bool pass_over(struct stream *stream)
 {
     const struct http *http = stream->call->http;
     const struct core *core = engine_core(http->engine);
-    for (int i = 0; i < LOOKED_AT_FOR_ALL && stream->after < http->durable_seq; i++) {
+    for (int i = 0; i < LOOKED_AT_FOR_ALL && stream->after < http->durable_seq;) {
         const struct event_record *event = core_event_at(core, stream->after + 1);
         if (!event || shows(stream, event))
             return false;
+        i += looks(event);
         stream->after++;
     }
     return stream->after >= http->durable_seq;
@@ -167,6 +174,21 @@ static void write_holdings(struct writer *writer, const struct event_record *eve
     writer_number(writer, "addresses", event->addresses);
 }
 
+static void write_clusters(struct writer *writer, const char *clusters)
+{
+    char name[CLUSTER_NAME_MAX + 1];
+    writer_begin_array(writer, "clusters");
+    for (const char *at = clusters; *at != '\0'; at += *at == ',') {
+        const size_t length = strcspn(at, ",");
+        assert(length < sizeof name);
+        memcpy(name, at, length);
+        name[length] = '\0';
+        writer_string(writer, NULL, name);
+        at += length;
+    }
+    writer_end_array(writer);
+}
+
 static void write_event(struct writer *writer, const struct event_record *event)
 {
     writer_textf(writer, "id: %" PRIu64 "\nevent: %s\ndata: ", event->seq,
@@ -181,6 +203,10 @@ static void write_event(struct writer *writer, const struct event_record *event)
         writer_string(writer, "cluster", event->cluster);
     if (event->job)
         writer_string(writer, "job", event->job);
+    if (event->node)
+        writer_string(writer, "node", event->node);
+    if (event->clusters)
+        write_clusters(writer, event->clusters);
     if (event->number) {
         writer_number(writer, "number", event->number);
         if (event->uid != UID_UNKNOWN)
@@ -217,7 +243,7 @@ static bool render_some(struct stream *stream)
     writer_wipe(&stream->out);
     stream->sent = 0;
     skip_missing(stream);
-    for (int i = 0; i < LOOKED_AT && stream->out.used < PIECE; i++) {
+    for (int i = 0; i < LOOKED_AT && stream->out.used < PIECE;) {
         if (stream->after >= http->durable_seq)
             return false;
         const struct event_record *event =
@@ -226,6 +252,7 @@ static bool render_some(struct stream *stream)
             return false;
         if (shows(stream, event))
             write_event(&stream->out, event);
+        i += looks(event);
         stream->after++;
     }
     return true;

@@ -46,7 +46,8 @@ struct launch_wish {
     struct job_layout layout; /* to be the reservation's, where it is given */
     int64_t restart;    /* the resource manager's count of the job's restarts; -1: not given */
     int64_t lifetime_s; /* of the document */
-    bool env;           /* the answer has the environment, too */
+    bool env;           /* the answer has the environment, too, */
+    bool addresses;     /* and the addresses of the job's nodes */
 };
 
 struct call {

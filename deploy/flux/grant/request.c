@@ -96,13 +96,30 @@ static bool read_hwcoll(struct request *out, const json_t *value)
     return word >= 0;
 }
 
+enum { NUMBER_SIZE = 24 };
+
+/* Flux's commands take for JSON what can be: a name of digits alone arrives as a number, and these
+ * three words as such. NULL: it is none of them, and no text. */
+static const char *text_of(const json_t *value, char number[NUMBER_SIZE])
+{
+    if (json_is_boolean(value))
+        return json_is_true(value) ? "true" : "false";
+    if (json_is_null(value))
+        return "null";
+    if (!json_is_integer(value))
+        return json_string_value(value);
+    snprintf(number, NUMBER_SIZE, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
+    return number;
+}
+
 /* Words of these letters, at most max, with colons or commas between them, into list. */
 static bool read_list(const json_t *value, const char *letters, char *text, size_t size,
                       const char **list, size_t max)
 {
-    const char *given = json_string_value(value);
+    char number[NUMBER_SIZE];
+    const char *given = text_of(value, number);
     size_t count = 0;
-    if (!given || json_string_length(value) >= size || given[strspn(given, letters)])
+    if (!given || strlen(given) >= size || given[strspn(given, letters)])
         return false;
     char *rest = strcpy(text, given);
     for (char *word; (word = strsep(&rest, ":,"));) {
@@ -140,14 +157,12 @@ static bool read_single_node(struct request *out, const json_t *value)
     return word >= 0;
 }
 
-/* Which profiles there are the broker knows; a name of digits alone arrives as a number. */
+/* Which profiles there are the broker knows. */
 static bool read_profile(struct request *out, const json_t *value)
 {
-    const char *given = json_string_value(value);
-    if (json_is_integer(value))
-        snprintf(out->profile_text, sizeof out->profile_text, "%" JSON_INTEGER_FORMAT,
-                 json_integer_value(value));
-    else if (given && strlen(given) < sizeof out->profile_text)
+    char number[NUMBER_SIZE];
+    const char *given = text_of(value, number);
+    if (given && strlen(given) < sizeof out->profile_text)
         strcpy(out->profile_text, given);
     out->wanted.profile = out->profile_text;
     return profile_name_valid(out->profile_text);
@@ -161,7 +176,8 @@ static int read_values(struct request *out, const json_t *values, struct error *
         const char *allowed;
     } known[] = {
         {"vnis", read_vnis, "a number from 0 to 4"},
-        {"shared", read_shared, "at most 3 names of shared VNIs with colons between them"},
+        {"shared", read_shared,
+         "at most 3 names of shared VNIs with colons between them; '\"7.5\"' is the name 7.5"},
         {"hwcoll", read_hwcoll, "auto, on, off or required"},
         {"tc", read_classes,
          "a list of traffic classes with colons between them, such as low_latency:best_effort"},

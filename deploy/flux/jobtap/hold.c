@@ -384,8 +384,9 @@ void hold_hear(flux_t *flux, flux_msg_handler_t *handler, const flux_msg_t *word
     json_int_t id, number;
     (void)handler;
     struct hold *hold = NULL;
-    if (flux_request_unpack(word, NULL, "{s:s s:I s:I s:s}", "cluster", &cluster, "id", &id,
-                            "number", &number, "node", &said.node) == 0 &&
+    said.traffic = "";
+    if (flux_request_unpack(word, NULL, "{s:s s:I s:I s:s s?s}", "cluster", &cluster, "id", &id,
+                            "number", &number, "node", &said.node, "traffic", &said.traffic) == 0 &&
         strcmp(cluster, jobtap->cluster) == 0)
         hold = flux_jobtap_job_aux_get(jobtap->plugin, (flux_jobid_t)id, aux_name);
     if (hold) {

@@ -5,6 +5,7 @@
 #include <flux/hostlist.h>
 #include <stdlib.h>
 #include <string.h>
+#include <syslog.h>
 
 /* It is sent when all nodes have spoken, else after so many seconds without a further word, or so
  * many in all; the broker has so many milliseconds to answer. */
@@ -15,7 +16,8 @@ struct sum {
     struct sum **place; /* where it is kept until it is sent; then NULL */
     uint64_t number;
     struct hostlist *nodes;
-    struct flux_msglist *words; /* to be answered */
+    struct mcast_traffic_sum *traffic; /* of those that told it; NULL: none */
+    struct flux_msglist *words;        /* to be answered */
     flux_watcher_t *timer;
     double began; /* reactor's time */
     char job[];
@@ -36,35 +38,61 @@ static void end_sum(struct sum *sum, const char *text)
         *sum->place = NULL;
     flux_watcher_destroy(sum->timer);
     hostlist_destroy(sum->nodes);
+    mcast_traffic_sum_free(sum->traffic);
     flux_msglist_destroy(sum->words);
     free(sum);
 }
+
+static void send_nodes(struct sum *sum);
 
 /* Of a reservation that is not found no node's word is waited for. */
 static void on_taken(const struct mcast_outcome *outcome, void *data)
 {
     const bool over =
         outcome->code == MCAST_NOT_FOUND && strcmp(outcome->error->word, "not-found") == 0;
+    struct sum *sum = data;
+    if (outcome->code == MCAST_REFUSED && outcome->error->status == 422 && sum->traffic) {
+        mcast_traffic_sum_free(sum->traffic); /* an older broker: once more, without */
+        sum->traffic = NULL;
+        send_nodes(sum);
+        return;
+    }
     end_sum(data, outcome->code == 0 || over ? NULL : outcome->error->text);
+}
+
+static void send_nodes(struct sum *sum)
+{
+    struct jobtap *jobtap = sum->jobtap;
+    struct mcast_error error = {0};
+    char *nodes = hostlist_encode(sum->nodes);
+    int rc = nodes ? mcast_async_set_timeout(jobtap->once, ANSWER_MS, &error) : MCAST_NOMEM;
+    if (rc == 0)
+        rc = mcast_async_nodes_traffic(jobtap->once, jobtap->cluster, sum->job, sum->number, nodes,
+                                       "destroyed", sum->traffic, on_taken, sum, NULL, &error);
+    free(nodes);
+    if (rc < 0)
+        end_sum(sum, error.text);
 }
 
 static void send_sum(struct sum *sum)
 {
-    struct jobtap *jobtap = sum->jobtap;
-    struct mcast_error error = {0};
     flux_watcher_stop(sum->timer);
     *sum->place = NULL;
     sum->place = NULL;
     hostlist_sort(sum->nodes);
     hostlist_uniq(sum->nodes);
-    char *nodes = hostlist_encode(sum->nodes);
-    int rc = nodes ? mcast_async_set_timeout(jobtap->once, ANSWER_MS, &error) : MCAST_NOMEM;
-    if (rc == 0)
-        rc = mcast_async_nodes_clean(jobtap->once, jobtap->cluster, sum->job, sum->number, nodes,
-                                     "destroyed", on_taken, sum, NULL, &error);
-    free(nodes);
-    if (rc < 0)
-        end_sum(sum, error.text);
+    send_nodes(sum);
+}
+
+/* One that makes no sense is left out: the node's word counts all the same. */
+static void add_traffic(struct sum *sum, const struct sum_word *said)
+{
+    if (said->traffic[0] && !sum->traffic)
+        sum->traffic = mcast_traffic_sum_create();
+    if (said->traffic[0] && sum->traffic &&
+        mcast_traffic_sum_add(sum->traffic, said->node, said->traffic, NULL) < 0)
+        flux_log(sum->jobtap->flux, LOG_WARNING, "mcast: %s: what %s has counted is not understood",
+                 sum->job, said->node);
 }
 
 static void on_quiet(flux_reactor_t *reactor, flux_watcher_t *watcher, int events, void *data)
@@ -107,6 +135,7 @@ bool sum_add(struct jobtap *jobtap, struct sum **place, const struct sum_word *s
             end_sum(sum, NULL);
         return false;
     }
+    add_traffic(sum, said);
     if ((uint32_t)flux_msglist_count(sum->words) == said->node_count) {
         send_sum(sum);
         return true;

@@ -14,6 +14,7 @@ struct sum_word {
     const char *job;
     uint64_t number; /* of the reservation, as the node has it */
     const char *node;
+    const char *traffic; /* what it has counted, as JSON; "": nothing */
     uint32_t node_count; /* of the job: so many words are all; 0: not known */
 };
 

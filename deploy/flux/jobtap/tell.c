@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* tell CLUSTER JOB NUMBER NODE: tells the job manager's plugin that nothing of the job's
+/* tell CLUSTER JOB NUMBER NODE [TRAFFIC]: tells the job manager's plugin that nothing of the job's
  * reservation is left on this node (sum.h). 0: the broker has it; else the node has to report it
  * itself. What mcast-node epilog --reporter runs, as root. */
 
@@ -29,8 +29,9 @@ static int tell(flux_t *flux, char **words)
     if (flux_job_id_parse(words[2], &id) < 0)
         return complain(words[2], "that is no job of Flux's");
     flux_future_t *answer = flux_rpc_pack(
-        flux, "job-manager.mcast.clean", 0, 0, "{s:s s:I s:I s:s}", "cluster", words[1], "id",
-        (json_int_t)id, "number", (json_int_t)strtoull(words[3], NULL, 10), "node", words[4]);
+        flux, "job-manager.mcast.clean", 0, 0, "{s:s s:I s:I s:s s:s}", "cluster", words[1], "id",
+        (json_int_t)id, "number", (json_int_t)strtoull(words[3], NULL, 10), "node", words[4],
+        "traffic", words[5] ? words[5] : "");
     if (!answer || flux_future_wait_for(answer, answer_s) < 0)
         status = complain(words[2], strerror(errno));
     else if (flux_future_get(answer, NULL) < 0) /* no such service: a site with the scripts */
@@ -44,8 +45,8 @@ static int tell(flux_t *flux, char **words)
 int main(int argc, char **argv)
 {
     flux_error_t error;
-    if (argc != 5) {
-        fputs("Usage: tell CLUSTER JOB NUMBER NODE\n", stderr);
+    if (argc != 5 && argc != 6) {
+        fputs("Usage: tell CLUSTER JOB NUMBER NODE [TRAFFIC]\n", stderr);
         return USAGE;
     }
     flux_t *flux = flux_open_ex(NULL, 0, &error);

@@ -146,6 +146,50 @@ static void async__reports_many_nodes(void **state)
     end(async, fake);
 }
 
+/* P6: what these nodes have told, summed. */
+static void async__reports_their_traffic(void **state)
+{
+    static const struct reply script[] = {{200, NULL, JOB("f1"), THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct mcast_traffic_sum *sum = mcast_traffic_sum_create();
+    struct mcast_node_traffic traffic = MCAST_NODE_TRAFFIC_INIT;
+    struct mcast_error error;
+    struct heard heard = {0};
+    assert_int_equal(mcast_traffic_sum_add(sum, "n1", "nix", &error), MCAST_USAGE);
+    assert_int_equal(mcast_traffic_sum_add(sum, "a/b", "{}", &error), MCAST_USAGE);
+    for (int i = 1; i <= 3; i++) {
+        static const char *const names[] = {NULL, "n10", "n2", "n3"};
+        traffic.tx_octets = i == 3 ? (uint64_t)INT64_MAX : 5;
+        traffic.rx_octets = 1;
+        traffic.tx_packets = traffic.rx_packets = 2;
+        traffic.seconds = 60 + (uint32_t)i;
+        traffic.shared = i == 2;
+        traffic.slowest = traffic.congested = "cxi1";
+        traffic.slowest_octets = i == 3 ? 9 : 6;
+        traffic.congested_paused = (uint64_t)i;
+        char *text = mcast_node_traffic_json(&traffic);
+        assert_int_equal(mcast_traffic_sum_add(sum, names[i], text, &error), 0);
+        free(text);
+    }
+    assert_int_equal(mcast_async_nodes_traffic(async, "elcap", "f1", 7, "n[2-3,10]", "destroyed",
+                                               sum, hear, &heard, NULL, NULL),
+                     0);
+    mcast_traffic_sum_free(sum);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    fakebroker_expect(fake, 1,
+                      "PUT /v1/clusters/elcap/jobs/f1/nodes HTTP/1.1\r\n" AGENT ACCEPT
+                      "Content-Type: application/json\r\nContent-Length: 322\r\n\r\n"
+                      "{\"number\":7,\"nodes\":\"n[2-3,10]\",\"state\":\"destroyed\",\"tr"
+                      "affic\":{\"nodes\":3,\"seconds\":63,\"unclear\":0,\"shared\":1,\"t"
+                      "x_octets\":9223372036854775807,\"rx_octets\":3,\"tx_packets\":6,\""
+                      "rx_packets\":6,\"paused\":0,\"lacking\":[\"paused\"],\"slowest\":{"
+                      "\"node\":\"n2\",\"device\":\"cxi1\",\"octets\":6},\"congested\":{"
+                      "\"node\":\"n3\",\"device\":\"cxi1\",\"paused\":3}}}");
+    end(async, fake);
+}
+
 #define LAUNCHED                                                                                   \
     "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\",\"launch\":\"a "      \
     "line\"}"
@@ -448,6 +492,7 @@ static void async__may_be_closed_in_a_callback(void **state)
 
 UNIT_MAIN(cmocka_unit_test(async__reserves_and_releases),
           cmocka_unit_test(async__reports_many_nodes),
+          cmocka_unit_test(async__reports_their_traffic),
           cmocka_unit_test(launch__is_asked_for_alike_in_both_forms),
           cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),
           cmocka_unit_test(async__ends_in_time),

@@ -19,7 +19,7 @@ printf '%s\n' "$overview" | awk 'length > 100 { long = 1 } END { exit NR > 48 ||
     echo "mcastctl help: more than 48 lines, or one of more than 100 columns"
     exit 1
 }
-for word in $(printf '%s\n' "$overview" | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p') reserve release show list env sync fence events status doctor token cleanup accept-loss claim step-down options self \
+for word in $(printf '%s\n' "$overview" | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p') reserve release show list env sync fence events status doctor token cleanup accept-loss claim step-down options self plan \
     MCAST_URL MCAST_CACERT MCAST_CERT MCAST_KEY MCAST_MUNGE_SOCKET MCAST_SERVER_USER MCAST_TOKEN --munge-socket --config; do
     case $text in
     *"$word"*) ;;

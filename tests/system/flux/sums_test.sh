@@ -66,6 +66,29 @@ until_it "the fabric manager has given it back" fm_holds_nothing
 [ $(($(changed) - changes)) = 2 ] || fail "$(($(changed) - changes)) at the fabric manager for a job"
 echo "requests for a job of four nodes: 1 until its first process, $(($(asked) - before)) in all"
 
+echo "# what the nodes' NICs have counted is in the sum, and costs no request (P6)"
+for rank in 0 1 2 3; do
+    echo "sysfs = $dir/node$rank/sysfs" >>"$dir/node$rank.conf"
+    nics "$rank" 2 'sysfs = yes\n[nic]\ntx_octets = 1000\n'
+done
+before=$(asked)
+start
+for rank in 0 1 2 3; do # the mock writes its files when it is asked for the NICs
+    nics "$rank" 2 "sysfs = yes\n[nic]\ntx_octets = 1100\n[cxi1]\ntx_octets = $((1100 + rank))\npaused = 7\n"
+    MOCK_RANK=$rank command mcast-node list >/dev/null
+done
+flux cancel "$id"
+clean
+until_it "all VNIs are free" nothing_held
+[ $(($(asked) - before)) = 3 ] || fail "$(($(asked) - before)) requests for a job with traffic"
+mcastctl --json traffic "$(flux job id --to=f58plain "$id")" >"$dir/traffic"
+for words in '"nodes": 4,' '"tx_octets": 806,' '"paused": 28,' '"shared": 0,' '"lacking": \[\]'; do
+    grep -q "$words" "$dir/traffic" || fail "traffic lacks $words: $(cat "$dir/traffic")"
+done
+tr -d ' \n' <"$dir/traffic" | grep -q '"slowest":{"node":"n0","device":"cxi0","octets":100}' ||
+    fail "the slowest NIC is another: $(cat "$dir/traffic")"
+for rank in 0 1 2 3; do nics "$rank" 2; done
+
 echo "# a job that wants nothing costs the broker nothing"
 before=$(asked)
 flux run -N4 -o mcast=off true || fail "a job that wants nothing fails"

@@ -560,6 +560,19 @@ static void nodes__are_shown_as_the_file_has_them(void **state)
     assert_int_equal(site_call(site, "GET", JOB "f1/topology", NULL, &answer), 200);
     assert_int_equal(answer_number(&answer, "groups"), 1);
     assert_string_equal(answer_text(&answer, "nodes_without_address"), "n3");
+    assert_null(json_object_get(answer.json, "node_addresses"));
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "GET", JOB "f1/topology?addresses=yes", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "node_addresses"), "n1=0x00044,0x00043;n2=0x00042");
+    answer_release(&answer);
+    site_refused(site, "GET", JOB "f1/topology?addresses=x", NULL, 422, "invalid", "addresses");
+    /* A node that is no more; the file still names it. */
+    assert_int_equal(site_call(site, "DELETE", "/v1/nodes/n1", NULL, NULL), 200);
+    site_refused(site, "DELETE", "/v1/nodes/n1", NULL, 404, "not-found", NULL);
+    site_refused(site, "GET", "/v1/nodes/n1/inventory", NULL, 404, "not-found", NULL);
+    assert_int_equal(site_call(site, "GET", "/v1/nodes/n1", NULL, &answer), 200);
+    nic = json_array_get(json_object_get(answer.json, "nics"), 0);
+    assert_string_equal(json_string_value(json_object_get(nic, "source")), "file");
     answer_release(&answer);
     site_refused(site, "GET", "/v1/events?kind=lost,nix", NULL, 422, "invalid", "kind");
 }

@@ -58,6 +58,7 @@ static void each_name__may_what_its_list_says(void **state)
         {"GET", "/v1/nodes", NULL, 200, 200, 200, 403, 403, 401},
         {"GET", "/v1/nodes?cluster=elcap", NULL, 200, 200, 403, 403, 403, 401},
         {"GET", "/v1/nodes/elcap7", NULL, 200, 200, 404, 403, 403, 401},
+        {"DELETE", "/v1/nodes/elcap7", NULL, 404, 403, 403, 403, 403, 401},
         {"GET", ELCAP "there", NULL, 404, 404, 404, 404, 403, 401},
         {"GET", "/v1/jobs", NULL, 200, 200, 200, 403, 403, 401},
         {"GET", "/v1/jobs?cluster=elcap", NULL, 200, 200, 403, 403, 403, 401},

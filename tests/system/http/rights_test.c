@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/http/contract.h"
 #include "tests/system/http/site.h"
+#include "tests/system/rig/await.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -427,6 +428,86 @@ static void share__events_are_for_whom_it_concerns(void **state)
     assert_int_equal(streamed(site), 3 + 2 + 1); /* jobs, one of them mine; of elcap; and mine */
 }
 
+/* Of the events that are kept, how many have these words. */
+static size_t with_words(struct site *site, const char *path, const char *words)
+{
+    struct answer answer;
+    size_t count = 0;
+    assert_int_equal(site_call(site, "GET", path, NULL, &answer), 200);
+    for (const char *at = answer.body; (at = strstr(at, words)); at++)
+        count++;
+    answer_release(&answer);
+    return count;
+}
+
+static bool job_was_told(void *site)
+{
+    return with_words(site, "/v1/events?follow=0", "event: job-fabric") == 1;
+}
+
+#define REPORT(order, link)                                                                        \
+    "{\"order\":" order ",\"nics\":[{\"device\":\"cxi0\",\"address\":1,\"link\":\"" link "\"}]}"
+
+/* P5: what a node's NICs do is told to whom /v1/nodes shows the node, and to the owner of a job
+ * there as an event of his job. */
+static void node__events_are_for_whom_it_concerns(void **state)
+{
+    static const char all[] = "/v1/events?follow=0", of_node[] = "\"node\":\"elcap7\"";
+    struct site *site = *state;
+    struct site_options options = as_admin();
+    char body[96];
+    options.nodes = "elcap[1-9]";
+    site_restart(site, &options);
+    for (unsigned i = 0; i < 2; i++) {
+        snprintf(body, sizeof body, "{\"uid\":%u,\"nodes\":\"elcap%u\"}", my_uid + i, 7 + i);
+        assert_int_equal(
+            site_call(site, "PUT", i == 0 ? ELCAP "mine7" : ELCAP "other8", body, NULL), 201);
+    }
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/inventory", REPORT("1", "up"), NULL),
+                     200);
+    assert_int_equal(
+        site_call(site, "PUT", "/v1/nodes/elcap7/inventory", REPORT("2", "down"), NULL), 200);
+    assert_int_equal(site_call(site, "PUT", "/v1/nodes/elcap7/fence", "{\"reason\":\"x\"}", NULL),
+                     200);
+    assert_true(await(job_was_told, site, 10000));
+    assert_int_equal(with_words(site, all, of_node), 2);
+    options = as_manager_of(me, OTHER_UID);
+    options.nodes = "elcap[1-9]";
+    site_restart(site, &options);
+    assert_int_equal(with_words(site, all, of_node), 2);
+    options.nodes = "elcap[8-9]";
+    site_restart(site, &options);
+    assert_int_equal(with_words(site, all, of_node), 0);
+    assert_int_equal(with_words(site, all, "event: job-fabric"), 1); /* of its cluster's job */
+    options = as_manager_of(OTHER_UID, me);
+    options.nodes = "elcap[1-9]";
+    site_restart(site, &options);
+    assert_int_equal(with_words(site, all, of_node), 0);
+    options = as_manager_of(OTHER_UID, OTHER_UID);
+    site_restart(site, &options);
+    assert_int_equal(with_words(site, "/v1/events?follow=0&job=mine7&kind=job-fabric",
+                                "job mine7 of elcap, on elcap7: node elcap7: cxi0 has its link "
+                                "down"),
+                     1);
+    assert_int_equal(with_words(site, "/v1/events?follow=0&job=other8", "event: "), 0);
+    assert_int_equal(with_words(site, "/v1/events?follow=0&job=mine7", of_node), 0);
+}
+
+/* G11: a loop in a job's script does not keep the others waiting; the cluster's own may ask. */
+static void topology__of_many_nodes_is_not_had_again_and_again(void **state)
+{
+    struct site *site = *state;
+    struct site_options options = as_manager_of(OTHER_UID, OTHER_UID);
+    char body[64];
+    snprintf(body, sizeof body, "{\"uid\":%u,\"nodes\":\"n[1-65536]\"}", my_uid);
+    assert_int_equal(site_call(site, "PUT", ELCAP "large", body, NULL), 201);
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(site_call(site, "GET", ELCAP "large/topology", NULL, NULL), 200);
+    site_restart(site, &options);
+    assert_int_equal(site_call(site, "GET", ELCAP "large/topology", NULL, NULL), 200);
+    site_refused(site, "GET", ELCAP "large/topology", NULL, 429, "asked-too-often", NULL);
+}
+
 static void tcp__proves_nobody(void **state)
 {
     struct site *site = *state;
@@ -474,6 +555,8 @@ int main(void)
         ON_SITE(share__shows_itself_to_whom_it_concerns),
         ON_SITE(share__is_made_and_removed_by_whom_it_is_up_to),
         ON_SITE(share__events_are_for_whom_it_concerns),
+        ON_SITE(node__events_are_for_whom_it_concerns),
+        ON_SITE(topology__of_many_nodes_is_not_had_again_and_again),
         ON_SITE(tcp__proves_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

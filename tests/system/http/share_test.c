@@ -69,6 +69,7 @@ static uint64_t join(struct site *site, const char *path, json_int_t vni)
     assert_int_equal(vni_at(&answer, 1), vni);
     assert_int_not_equal(vni_at(&answer, 0), vni);
     assert_int_equal(json_array_size(json_object_get(answer.json, "shared_vnis")), 1);
+    assert_int_equal(answer_number(&answer, "vnis_shared"), 1);
     uint64_t number = (uint64_t)answer_number(&answer, "number");
     answer_release(&answer);
     return number;
@@ -98,14 +99,23 @@ static void share__of_two_clusters_outlives_a_restart(void **state)
     site_refused(site, "PUT", ELCAP "c", JOINS, 403, "shared-vni-refused", "shared_vnis");
     assert_int_equal(site_call(site, "DELETE", ELCAP "a", NULL, NULL), 202);
     assert_int_equal(site_call(site, "DELETE", TUO "b", NULL, NULL), 202);
-    site_refused(site, "GET", DAOS, NULL, 404, "not-found", NULL);
     site_restart(site, &options);
     assert_int_equal(held(site), 3);
+    struct answer answer;
+    assert_int_equal(site_call(site, "GET", DAOS, NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "state"), "quarantined");
+    answer_release(&answer);
+    site_refused(site, "DELETE", DAOS, NULL, 404, "not-found", NULL);
     report(site, ELCAP "a", a, "destroyed");
     assert_int_equal(held(site), 2);
     assert_int_not_equal(make_daos(site), vni);
+    assert_int_equal(site_call(site, "GET", DAOS, NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "state"), "open"); /* the one of this name now */
+    answer_release(&answer);
     report(site, TUO "b", b, "destroyed");
     assert_int_equal(held(site), 0);
+    assert_int_equal(site_call(site, "DELETE", DAOS, NULL, NULL), 200);
+    site_refused(site, "GET", DAOS, NULL, 404, "not-found", NULL);
 }
 
 static void share__refusals(void **state)

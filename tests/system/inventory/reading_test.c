@@ -7,6 +7,7 @@
 
 #include <signal.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The inventory is read at link-up, and then what has changed (P1); changes are events (P5); nodes
  * come from a file (S2). */
@@ -155,7 +156,15 @@ static bool node_has_moved(void *arg)
     return moved;
 }
 
-/* The file is read again, and the fabric manager can be left alone (S2). */
+static bool nodes_have_stayed(void *arg)
+{
+    const struct scene *the = arg;
+    return testbed_broker_logged(the->testbed,
+                                 "reload: the addresses of 1 nodes that were in force stay");
+}
+
+/* The file is read again, and the fabric manager can be left alone; a file that is gone takes no
+ * address away (S2). */
 static void reload__reads_the_file_again(void **state)
 {
     char conf[FOLDER_PATH_SIZE + 32];
@@ -165,6 +174,10 @@ static void reload__reads_the_file_again(void **state)
     assert_int_equal(kill(process_pid(testbed_broker(scene.testbed)), SIGHUP), 0);
     assert_true(await(node_has_moved, &scene, AWAIT_DEADLINE_MS));
     assert_int_equal(scene_number(&scene, "/v1/fabric", "nodes_in_file"), 1);
+    assert_int_equal(unlink(folder_path(conf, sizeof conf, scene.genders, "genders")), 0);
+    assert_int_equal(kill(process_pid(testbed_broker(scene.testbed)), SIGHUP), 0);
+    assert_true(await(nodes_have_stayed, &scene, AWAIT_DEADLINE_MS));
+    assert_true(node_has_moved(&scene));
     assert_int_equal(
         mkdir(folder_path(conf, sizeof conf, testbed_folder(scene.testbed), "conf.d"), 0700), 0);
     assert_int_equal(folder_write(conf, "file.conf", 0600, "[inventory]\nsource = file\n"), 0);

@@ -30,6 +30,13 @@ mcastctl nodes >"$dir/nodes"
 has "$dir/nodes" "0x00802"
 mcastctl nodes elcap3 >"$dir/one"
 has "$dir/one" "address-shared"
+if mcastctl nodes --forget elcap3 2>"$dir/none"; then fail "a node that told nothing was forgotten"; fi
+has "$dir/none" "has told no NICs"
+curl -sS --fail-with-body --unix-socket "$dir/mcastd.sock" -X PUT http://mcastd/v1/nodes/gone1/inventory \
+    -H 'Content-Type: application/json' -d '{"order":1,"nics":[]}' >/dev/null
+mcastctl nodes --forget gone1 >"$dir/forgotten"
+has "$dir/forgotten" "gone1"
+if mcastctl nodes --forget gone1 2>/dev/null; then fail "a node was forgotten twice"; fi
 mcastctl topology >"$dir/text"
 has "$dir/text" "g1s0"
 has "$dir/text" "without an address (1): elcap5"

@@ -92,6 +92,8 @@ static void bring_down(const struct clients *clients)
     execute(db, "ALTER TABLE event DROP COLUMN vni3");
     execute(db, "ALTER TABLE event DROP COLUMN vni_count");
     execute(db, "ALTER TABLE event DROP COLUMN state");
+    execute(db, "ALTER TABLE event DROP COLUMN node"); /* 10 → 11 */
+    execute(db, "ALTER TABLE event DROP COLUMN clusters");
     execute(db, "ALTER TABLE reservation DROP COLUMN profile;"
                 "DROP TABLE node_nics; DROP TABLE traffic"); /* 10 → 11 */
     execute(db, "DROP TABLE shared_vni; DROP TABLE partitions");

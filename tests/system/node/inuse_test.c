@@ -15,18 +15,27 @@
 
 enum { TEXT_SIZE = 512, JOBS_MAX = 16, OTHERS_UID = 4711, LEFTOVERS = 6 };
 
-/* Of a job on two nodes, with one VNI. */
-static void give(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
-                 unsigned int vni)
+/* Of a job on two nodes. */
+static void give_vnis(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
+                      const char *vnis)
 {
     static char texts[JOBS_MAX][TEXT_SIZE];
     char *text = texts[number % JOBS_MAX];
     snprintf(text, TEXT_SIZE,
              "{\"cluster\":\"elcap\",\"job\":\"%s\",\"number\":%llu,\"state\":\"active\","
-             "\"uid\":%u,\"nodes\":\"n[1-2]\",\"node_count\":2,\"cores_per_node\":8,\"vnis\":[%u],"
+             "\"uid\":%u,\"nodes\":\"n[1-2]\",\"node_count\":2,\"cores_per_node\":8,\"vnis\":%s,"
              "\"traffic_classes\":[\"best_effort\"]}",
-             job, (unsigned long long)number, uid, vni);
+             job, (unsigned long long)number, uid, vnis);
     fakebroker_set_job(fixture->broker, job, text);
+}
+
+/* With one VNI. */
+static void give(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
+                 unsigned int vni)
+{
+    char vnis[16];
+    snprintf(vnis, sizeof vnis, "[%u]", vni);
+    give_vnis(fixture, job, number, uid, vnis);
 }
 
 static void begin(struct fixture *fixture, const char *job, uint64_t number, unsigned int uid,
@@ -183,6 +192,33 @@ static void vni__that_is_in_use_is_no_other_job_s(void **state)
     end_user(user);
     EXPECT_RUN(0, "tend");
     EXPECT_RUN_LEAVES(0, 8, "prolog --job f19");
+}
+
+/* B1: a VNI that jobs share is in use by others at any rate, so what one of them left there keeps
+ * no other from it. What one of them has alone does. */
+static void vni__that_is_shared_is_no_hindrance(void **state)
+{
+    struct fixture *fixture = *state;
+    unsigned int me = (unsigned int)geteuid();
+    static const struct {
+        const char *job, *vnis;
+        int status;
+    } others[] = {{"f18", "[1025,2000],\"vnis_shared\":1", 0},
+                  {"f19", "[1026,2001,2000],\"vnis_shared\":2", 0},
+                  {"f20", "[2000]", 6},
+                  {"f21", "[1024,2000],\"vnis_shared\":1", 6},
+                  {"f22", "[1027,2000]", 6}};
+    give_vnis(fixture, "f17", 1, me, "[1024,2000],\"vnis_shared\":1");
+    EXPECT_RUN(0, "prolog --job f17");
+    pid_t user = start_user(2);
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s");
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        give_vnis(fixture, others[i].job, 2 + i, OTHERS_UID, others[i].vnis);
+        EXPECT_RUN(others[i].status, "prolog --job %s", others[i].job);
+    }
+    fixture_expect_err(fixture, "still in use here, by what is left of job elcap/f17");
+    end_user(user);
+    EXPECT_RUN(0, "tend");
 }
 
 /* Its own housekeeping, which is to come, retries; another job's does not end that. */
@@ -362,7 +398,7 @@ UNIT_MAIN(TEST(in_use__by_another_job_of_the_owner_drains_no_node),
           TEST(in_use__without_another_job_drains_the_node),
           TEST(in_use__is_not_excused_by_a_job_of_somebody_else),
           TEST(broken_nic__is_not_excused_by_another_job),
-          TEST(vni__that_is_in_use_is_no_other_job_s),
+          TEST(vni__that_is_in_use_is_no_other_job_s), TEST(vni__that_is_shared_is_no_hindrance),
           TEST(in_use__is_its_own_housekeeping_s_first), TEST(leftovers__cost_little),
           TEST(leftovers__of_too_many_jobs_refuse_their_owner),
           TEST(leftovers__of_much_of_a_nic_refuse_their_owner),

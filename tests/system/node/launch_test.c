@@ -2,6 +2,7 @@
 /* Launch documents, from the real broker to a node (S1, S5, P4, B10): the node asks no broker. And
  * each way to use one where it is not good. */
 
+#include "base/memory.h"
 #include "launch/credential.h"
 #include "launch/document.h"
 #include "tests/system/node/scene.h"
@@ -33,25 +34,39 @@ static int open_scene(void **state, bool sealed)
                                                          "system_nodes = 100\njob_ca = yes\n"});
 }
 
-/* The fabric manager's CA, where the broker finds it: in a folder of the test's own. */
-static char ca_folder[FOLDER_PATH_SIZE], ca_path[FOLDER_PATH_SIZE + 16];
+/* Files that the broker finds in a folder of the test's own: the fabric manager's CA, genders. */
+static char own_folder[FOLDER_PATH_SIZE], ca_path[FOLDER_PATH_SIZE + 16];
 
 static int open_with_ca(void **state)
 {
     static char hwcoll[256];
-    assert_int_equal(folder_create(ca_folder), 0);
-    assert_int_equal(chmod(ca_folder, 0755), 0); /* the owners of jobs read it */
-    assert_int_equal(folder_write(ca_folder, "ca.pem", 0644, ""), 0);
-    folder_path(ca_path, sizeof ca_path, ca_folder, "ca.pem");
+    assert_int_equal(folder_create(own_folder), 0);
+    assert_int_equal(chmod(own_folder, 0755), 0); /* the owners of jobs read it */
+    assert_int_equal(folder_write(own_folder, "ca.pem", 0644, ""), 0);
+    folder_path(ca_path, sizeof ca_path, own_folder, "ca.pem");
     snprintf(hwcoll, sizeof hwcoll, "min_nodes = 2\naddresses_per_job = 1\njob_ca = %s\n", ca_path);
     return scene_open(
         state, false,
         (struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM, .hwcoll = hwcoll});
 }
 
-static int close_with_ca(void **state)
+static int open_with_addresses(void **state)
 {
-    folder_destroy(ca_folder);
+    static char inventory[FOLDER_PATH_SIZE + 64];
+    assert_int_equal(folder_create(own_folder), 0);
+    assert_int_equal(folder_write(own_folder, "genders", 0644,
+                                  "n1 nic0=0x1200,nic1=0x1240\nn2 nic0=0x1201,nic1=0x1241\n"
+                                  "n3 nic0=0x1202\n"),
+                     0);
+    snprintf(inventory, sizeof inventory, "source = file\nfile = %s/genders\n", own_folder);
+    return scene_open(
+        state, false,
+        (struct testbed_options){.mcastd = MCASTD, .mock_fm = MOCK_FM, .inventory = inventory});
+}
+
+static int close_with_folder(void **state)
+{
+    folder_destroy(own_folder);
     return scene_close(state);
 }
 
@@ -105,6 +120,27 @@ static void job__starts_without_a_broker(void **state)
     /* It can be run again, and its epilog needs no document; its word reaches the broker later. */
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
     EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+}
+
+/* B1: a node knows by the document which VNIs are shared, so that what is left of one job there is
+ * no hindrance to the other. */
+static void shared_vni__of_two_jobs_is_known_as_such(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    scene_needs_root(scene);
+    json_decref(scene_ask(scene, "PUT", "/v1/vnis/daos", "{\"uid\":1,\"any_user\":true}", 201));
+    ask(scene, "PUT", JOB, REQUEST ",\"shared_vnis\":[\"daos\"],\"launch\":{}}", 201);
+    EXPECT_RUN(0, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    fixture_set_cxi(fixture,
+                    "nics = 4\n[fault stuck]\ncall = destroy_svc\nnic = cxi2\nerrno = EBUSY\n");
+    EXPECT_RUN(5, "epilog --job f17 --retry-busy 0s" ON_N1);
+    ask(scene, "PUT", "/v1/clusters/elcap/jobs/f18",
+        "{\"uid\":4444,\"nodes\":\"n1\",\"shared_vnis\":[\"daos\"],\"launch\":{}}", 201);
+    EXPECT_RUN_LEAVES(0, 5, "prolog --job f18 --launch %s" ON_N1, scene->file);
+    fixture_set_cxi(fixture, "nics = 4\n");
+    EXPECT_RUN_LEAVES(0, 1, "epilog --job f18" ON_N1);
+    EXPECT_RUN_LEAVES(0, 0, "tend" ON_N1);
 }
 
 /* libfabric would look for it without end (F16, F23): where it is not, tasks have the node's own
@@ -203,6 +239,49 @@ static void document__is_found_among_other_words(void **state)
     EXPECT_RUN(4, "prolog --job f17 --patience 0s --launch env:SLURM_JOB_COMMENT" ON_N1);
     fixture_expect_err(fixture, "env:SLURM_JOB_COMMENT has no launch document");
     unsetenv("SLURM_JOB_COMMENT");
+}
+
+/* The addresses of the job's own nodes travel beside the document, which stays small (P1); its
+ * digest says whether they are what the broker wrote. */
+static void addresses__of_the_jobs_nodes_come_beside_it(void **state)
+{
+    struct scene *scene = *state;
+    struct fixture *fixture = scene->fixture;
+    scene_needs_root(scene);
+    json_t *answer = scene_ask(scene, "PUT", JOB, REQUEST ",\"launch\":{\"addresses\":true}}", 201);
+    const char *launch = json_string_value(json_object_get(answer, "launch"));
+    const char *addresses = json_string_value(json_object_get(answer, "node_addresses"));
+    assert_non_null(launch);
+    assert_string_equal(addresses, "MCASTN.n[1-2]=0x01200+1,0x01240+1");
+    char *line = memory_format("%s %s", launch, addresses);
+    char *bare = memory_text(launch);
+    json_decref(answer);
+    scene_write_file(scene, "", line);
+    EXPECT_RUN_LEAVES(0, 4, "prolog --job f17 --launch %s" ON_N1, scene->file);
+    assert_string_equal(fixture->err, "");
+    fixture->prints_secrets = true;
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    fixture_expect_out(fixture, "export MCAST_NODE_ADDRESSES='n[1-2]=0x01200+1,0x01240+1'\n");
+    /* Changed on the way, or lost: the job starts without them. */
+    line[strlen(line) - 1] = '2';
+    scene_write_file(scene, "", line);
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    assert_null(strstr(fixture->out, "MCAST_NODE_ADDRESSES"));
+    fixture_expect_err(fixture, "are not those that were made with its launch document");
+    scene_write_file(scene, "", bare);
+    EXPECT_RUN(0, "env --job f17 --launch %s" ON_N1, scene->file);
+    assert_null(strstr(fixture->out, "MCAST_NODE_ADDRESSES"));
+    fixture_expect_err(fixture, "did not come with its launch document");
+    fixture->prints_secrets = false;
+    EXPECT_RUN_LEAVES(0, 0, "epilog --job f17" ON_N1);
+    /* Nodes of which none is known. */
+    answer = scene_ask(scene, "PUT", "/v1/clusters/elcap/jobs/f18",
+                       "{\"uid\":5588,\"nodes\":\"x[1-2]\",\"launch\":{\"addresses\":true}}", 201);
+    assert_null(json_object_get(answer, "node_addresses"));
+    assert_non_null(strstr(json_string_value(json_object_get(answer, "warning")), "is known"));
+    json_decref(answer);
+    free(line);
+    free(bare);
 }
 
 /* ---- where it is not good ---- */
@@ -740,12 +819,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(job__starts_without_a_broker),
+        TEST(shared_vni__of_two_jobs_is_known_as_such),
         cmocka_unit_test_setup_teardown(ca__that_is_not_on_the_node_is_not_told, open_with_ca,
-                                        close_with_ca),
+                                        close_with_folder),
         TEST(vni__waits_for_the_nodes_of_the_document),
         TEST(document__is_prepared_ahead),
         TEST(document__prepared_for_other_nodes_is_replaced),
         TEST(list__of_any_length_has_a_short_document),
+        cmocka_unit_test_setup_teardown(addresses__of_the_jobs_nodes_come_beside_it,
+                                        open_with_addresses, close_with_folder),
         TEST(document__is_found_among_other_words),
         TEST(document__of_something_else_is_refused),
         TEST(document__out_of_its_time_is_refused),

@@ -6,6 +6,7 @@
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,7 +263,8 @@ static void commands__show_it(void **state)
     EXPECT_RUN(0, "prolog --job f17");
     set_counters(fixture, "n1", "cxi0", 1500, 2000, 30);
     EXPECT_RUN(0, "epilog --job f17");
-    snprintf(command, sizeof command, "%s traffic f17; %s traffic --live f17; echo =$?", MCASTCTL,
+    snprintf(command, sizeof command,
+             "%s traffic f17; PATH=/nonexistent %s traffic --live f17 2>&1; echo =$?", MCASTCTL,
              MCASTCTL);
     FILE *file = popen(command, "re");
     assert_non_null(file);
@@ -271,8 +273,9 @@ static void commands__show_it(void **state)
     assert_non_null(strstr(out, "500"));
     assert_non_null(strstr(out, "n1 cxi1, 0 sent and received"));
     assert_non_null(strstr(out, "without nodes that cannot count it"));
+    assert_non_null(strstr(out, "none: no NIC was paused"));
     assert_non_null(strstr(out, "srun --jobid f17 --overlap --ntasks-per-node 1 mcast-node"));
-    assert_non_null(strstr(out, "=0\n"));
+    assert_non_null(strstr(out, "=1\n"));
     EXPECT_RUN(0, "traffic --over 0ms");
     fixture_expect_out(fixture, "n1               cxi0                    0                0"
                                 "                0                -                0");
@@ -282,8 +285,151 @@ static void commands__show_it(void **state)
     testbed_destroy(testbed);
 }
 
+/* ---- while the job runs ---- */
+
+struct watch {
+    struct fixture *fixture;
+    struct process *process;
+    const char *words;
+    unsigned long long tx;
+};
+
+static bool log_has(void *arg)
+{
+    struct watch *watch = arg;
+    char path[PATH_SIZE], text[FIXTURE_TEXT_SIZE] = "";
+    set_counters(watch->fixture, "n1", "cxi0", watch->tx += 1000000, 2000, 30);
+    FILE *file = fopen(folder_path(path, sizeof path, watch->fixture->folder, "live"), "re");
+    if (!file)
+        return false;
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    fclose(file);
+    return strstr(text, watch->words);
+}
+
+static bool live_has_ended(void *arg)
+{
+    const struct watch *watch = arg;
+    return !process_alive(watch->process);
+}
+
+/* mcastctl, with a resource manager that knows one node: this one. */
+static void start_live(struct watch *watch, const char *option)
+{
+    struct fixture *fixture = watch->fixture;
+    char path[PATH_SIZE], text[1024], paths[PATH_SIZE * 2];
+    snprintf(
+        text, sizeof text,
+        "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
+        "[ \"$1 $2 $3 $4\" = '--jobid=f17 --overlap --ntasks-per-node=1 mcast-node' ] || exit 9\n"
+        "echo $$ >%s/pid\nshift 5\n"
+        "exec %s traffic --config %s/node.conf --node n1 \"$@\"\n",
+        fixture->folder, MCAST_NODE, fixture->folder);
+    assert_int_equal(folder_write(fixture->folder, "srun", 0755, text), 0);
+    snprintf(paths, sizeof paths, "%s:/usr/bin:/bin", fixture->folder);
+    setenv("PATH", paths, 1);
+    unsetenv("FLUX_URI");
+    const char *const argv[] = {MCASTCTL, "traffic", "--live", "--every",
+                                "500ms",  "f17",     option,   NULL};
+    (void)unlink(folder_path(path, sizeof path, fixture->folder, "live"));
+    watch->process = process_start(argv, path);
+    assert_non_null(watch->process);
+}
+
+static void await_words(struct watch *watch, const char *words)
+{
+    watch->words = words;
+    if (!await(log_has, watch, AWAIT_DEADLINE_MS))
+        fail_msg("mcastctl traffic --live does not say: %s", words);
+}
+
+static void live__goes_on_until_the_job_is_over(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    struct watch watch = {.fixture = fixture, .tx = 1000};
+    char path[PATH_SIZE];
+    int pid = 0;
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    /* Ctrl-C ends it, and what it started. */
+    start_live(&watch, "--json");
+    await_words(&watch, "{\"node\":\"n1\",\"over_ms\":500,\"nics\":[{\"device\":\"cxi0\"");
+    process_signal(watch.process, SIGINT);
+    assert_true(await(live_has_ended, &watch, AWAIT_DEADLINE_MS));
+    assert_int_equal(process_exit_status(watch.process), 0);
+    process_kill(watch.process);
+    FILE *file = fopen(folder_path(path, sizeof path, fixture->folder, "pid"), "re");
+    assert_non_null(file);
+    assert_int_equal(fscanf(file, "%d", &pid), 1);
+    fclose(file);
+    assert_int_equal(kill(pid, 0), -1);
+    /* Lines, as this is no terminal; and the end of the job. */
+    start_live(&watch, NULL);
+    await_words(&watch, "  1 nodes, octets/s: ");
+    await_words(&watch, " M sent, 0 received; 0 cycles/s paused\n");
+    release(testbed, "f17");
+    assert_true(await(live_has_ended, &watch, AWAIT_DEADLINE_MS));
+    assert_int_equal(process_exit_status(watch.process), 0);
+    process_kill(watch.process);
+    await_words(&watch, "job elcap/f17 is over");
+    start_live(&watch, NULL);
+    assert_true(await(live_has_ended, &watch, AWAIT_DEADLINE_MS));
+    assert_int_equal(process_exit_status(watch.process), 1);
+    process_kill(watch.process);
+    await_words(&watch, "does not run any more");
+    EXPECT_RUN(0, "epilog --job f17");
+    testbed_destroy(testbed);
+}
+
+/* A step that cannot start, a terminal. */
+static void live__says_why_there_is_nothing(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = begin(fixture);
+    struct watch watch = {.fixture = fixture, .tx = 1000};
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    be(fixture, "n1");
+    start_live(&watch, "--through=flux");
+    assert_true(await(live_has_ended, &watch, AWAIT_DEADLINE_MS));
+    assert_int_equal(process_exit_status(watch.process), 1);
+    process_kill(watch.process);
+    await_words(&watch, "the broker does not reach nodes");
+    fixture_set_config(fixture, "this is wrong\n");
+    start_live(&watch, NULL);
+    assert_true(await(live_has_ended, &watch, AWAIT_DEADLINE_MS));
+    assert_int_equal(process_exit_status(watch.process), 1);
+    process_kill(watch.process);
+    await_words(&watch, "the nodes tell nothing any more: mcast-node");
+    testbed_destroy(testbed);
+}
+
+/* The same with the tree that mock-cxi writes, and the names that node.conf has by default. */
+static void counters__of_the_default_names_are_read(void **state)
+{
+    struct fixture *fixture = *state;
+    struct testbed *testbed = realbroker_start(&(struct testbed_options){.mcastd = MCASTD});
+    char text[PATH_SIZE];
+    snprintf(text, sizeof text, "sysfs = %s/cxi/sysfs\nmissed_every = 0s\n", fixture->folder);
+    fixture_set_config(fixture, text);
+    fixture_set_cxi(fixture, "nics = 2\nsysfs = yes\n[nic]\ntx_octets = 1000\npaused = 7\n");
+    (void)realbroker_reserve(testbed, "f17", ONE_NODE, 201);
+    EXPECT_RUN(0, "prolog --job f17");
+    fixture_set_cxi(fixture, "nics = 2\nsysfs = yes\n[nic]\ntx_octets = 1000\npaused = 7\n"
+                             "[cxi1]\ntx_octets = 4000\nrx_octets = 9\ntx_packets = 5\n"
+                             "rx_packets = 6\npaused = 8\n");
+    EXPECT_RUN(0, "list"); /* the mock writes its files */
+    EXPECT_RUN(0, "epilog --job f17");
+    expect(testbed, "f17",
+           "\"tx_octets\":3000,\"rx_octets\":9,\"tx_packets\":5,\"rx_packets\":6,"
+           "\"paused\":1,\"lacking\":[]");
+    expect(testbed, "f17", "\"congested\":{\"node\":\"n1\",\"device\":\"cxi1\",\"paused\":1}");
+    testbed_destroy(testbed);
+}
+
 #define WITH(test) cmocka_unit_test_setup_teardown(test, fixture_create, fixture_destroy)
 UNIT_MAIN(WITH(two_nodes__are_summed), WITH(reset__is_not_told), WITH(shared_node__is_told),
           WITH(mark__is_written_once), WITH(job__that_has_ended_is_not_marked),
           WITH(report__that_is_late_tells_it), WITH(node__without_counters_tells_nothing),
-          WITH(commands__show_it))
+          WITH(commands__show_it), WITH(live__goes_on_until_the_job_is_over),
+          WITH(live__says_why_there_is_nothing), WITH(counters__of_the_default_names_are_read))

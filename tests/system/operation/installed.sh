@@ -52,8 +52,10 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/mock-fm.md
 ./share/doc/mcastd/operations.md
 ./share/doc/mcastd/options.md
+./share/doc/mcastd/planning.md
 ./share/doc/mcastd/pmix.md
 ./share/doc/mcastd/promises.md
+./share/doc/mcastd/python.md
 ./share/doc/mcastd/relay.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/shared-vnis.md
@@ -123,6 +125,11 @@ until grep -q ' READY ' "$dir/log"; do
     kill -0 "$broker" 2>/dev/null || fail "the installed mcastd does not start"
     sleep 0.05
 done
+# The Python module that was installed, and what finds it and libmcast: without Flux.
+"$dir/usr/libexec/flux/cmd/flux-mcast" list --cluster elcap --url "unix:$dir/s" >"$dir/list" ||
+    fail "the installed flux mcast does not reach mcastd"
+grep -q '^JOBID ' "$dir/list" || fail "flux mcast list says: $(cat "$dir/list")"
+
 status=0
 kill "$broker"
 wait "$broker" || status=$?

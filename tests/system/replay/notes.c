@@ -91,8 +91,10 @@ static void count_hwcoll(struct notes *notes, const char *state)
         notes->timeout++;
     else if (strcmp(state, "unavailable") == 0)
         notes->unavailable++;
+    else if (strcmp(state, "ineligible") == 0)
+        notes->ineligible++;
     else
-        notes_fault(notes, "hwcoll.state of an eligible job is '%s'", state);
+        notes_fault(notes, "hwcoll.state of a job is '%s'", state);
 }
 
 void notes_reserved(struct notes *notes, uint32_t job, const json_t *answer, bool fresh)
@@ -117,6 +119,9 @@ void notes_reserved(struct notes *notes, uint32_t job, const json_t *answer, boo
         notes->highest = said.number;
     if (++notes->live > notes->live_max)
         notes->live_max = notes->live;
+    notes->holding += note->token[0] != '\0';
+    if (notes->holding > notes->holding_max)
+        notes->holding_max = notes->holding;
 }
 
 void notes_releasing(struct notes *notes, uint32_t job)
@@ -125,6 +130,7 @@ void notes_releasing(struct notes *notes, uint32_t job)
 
     note->life = NOTES_RELEASING;
     notes->live--;
+    notes->holding -= note->token[0] != '\0';
     for (unsigned i = 0; i < note->vni_count; i++)
         if (notes->owners[note->vnis[i]] == job + 1)
             notes->owners[note->vnis[i]] = 0;

@@ -36,8 +36,10 @@ struct notes {
     uint64_t highest;       /* number acknowledged so far */
     uint64_t floor; /* numbers given to new jobs must be above it: those from before a kill */
     size_t live, live_max, released;
-    size_t reserved, denied, timeout, unavailable; /* what became of the multicast addresses */
-    size_t repeated;                               /* answers to repeated requests */
+    size_t holding, holding_max; /* of those that live, with multicast addresses */
+    /* What became of the multicast addresses. */
+    size_t reserved, denied, timeout, unavailable, ineligible;
+    size_t repeated; /* answers to repeated requests */
     size_t faults;
 };
 

@@ -37,7 +37,7 @@ static uint32_t tag_of(uint32_t job, bool ends)
 
 static void job_path(char path[PATH_SIZE], const struct round *round, uint32_t job)
 {
-    snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%u", round->log->jobs[job].id);
+    snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%.32s", round->log->jobs[job].id);
 }
 
 static int send_request(struct round *round, uint32_t tag)

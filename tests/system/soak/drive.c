@@ -76,7 +76,7 @@ static uint32_t tag_of(uint32_t job, bool ends)
 
 static void job_path(char path[PATH_SIZE], const struct drive *drive, uint32_t job)
 {
-    snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%u.%llu", drive->log->jobs[job].id,
+    snprintf(path, PATH_SIZE, "/v1/clusters/elcap/jobs/%.32s.%llu", drive->log->jobs[job].id,
              (unsigned long long)drive->counts.laps);
 }
 

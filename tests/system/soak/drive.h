@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include "tests/system/replay/joblog.h"
+#include "plan/joblog.h"
 #include "tests/system/rig/testbed.h"
 
 #include <stdbool.h>

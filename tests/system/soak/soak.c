@@ -299,15 +299,20 @@ int main(int argc, char **argv)
 {
     struct arguments arguments;
     struct joblog log;
+    struct error err;
 
     if (read_arguments(&arguments, argc, argv) < 0) {
         fputs(usage, stderr);
         return 2;
     }
     setvbuf(stdout, NULL, _IOLBF, 0); /* in order with stderr, also in a file */
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0 ||
-        joblog_read(&log, arguments.log, SIZE_MAX) < 0)
+    if (curl_global_init(CURL_GLOBAL_DEFAULT) != 0)
         return 1;
+    if (joblog_read(&log, arguments.log, SIZE_MAX, &err) < 0 || log.fault_count > 0) {
+        fprintf(stderr, "%s: %s\n", arguments.log,
+                log.fault_count > 0 ? log.faults[0].words : err.text);
+        return 1;
+    }
     const bool good = run(&arguments, &log);
     joblog_release(&log);
     curl_global_cleanup();

@@ -165,6 +165,7 @@ FOLDER_TEST(nodefile__is_read_and_its_faults_are_warnings)
     assert_string_equal(heard, "W mcastd.conf:4: /nonexistent/genders cannot be read: No such file "
                                "or directory\n");
     assert_null(config->nicbook);
+    assert_true(config->nicbook_unread);
     (void)snprintf(text, sizeof text, CLUSTER "[inventory]\nfile = %s\nsource = off\n",
                    path_of("genders"));
     assert_int_equal(load_text(text), 0);

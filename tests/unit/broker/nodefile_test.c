@@ -51,6 +51,32 @@ UNIT(file__tells_nics_of_nodes)
     nicbook_destroy(book);
 }
 
+/* As genders has them: "#" begins a comment also within a word, "%n" is the node, "%%" is "%". */
+UNIT(value__has_the_nodes_name)
+{
+    static const char text[] = "12[0-1],77\tnic0=0x%n,nic1=%n,alt=%n-alt,x=%%\r\n"
+                               "13 nic0=2#3,nic1=4\n"
+                               "elcap1 nic0=0x%n\n"
+                               "14 nic0=%%n\n"
+                               "15 nic0=%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n%n\n"
+                               "rack[1-2]n[3-4] nic0=9\n";
+    struct told told;
+    struct error err;
+    (void)state;
+    struct nicbook *book = read_text(text, strlen(text), &told, &err);
+    assert_int_equal(told.count, 3);
+    assert_words(told.text, "3: nic0=0x%n: an address is");
+    assert_words(told.text, "4: nic0=%%n: an address is");
+    assert_words(told.text, "5: nic0=%n%n");
+    assert_int_equal(nicbook_find(book, "120")->nics[0].address, 0x120 << 12);
+    assert_int_equal(nicbook_find(book, "121")->nics[1].address, 121 << 12);
+    assert_int_equal(nicbook_find(book, "77")->nics[0].address, 0x77 << 12);
+    assert_int_equal(nicbook_find(book, "13")->nics[0].address, 2 << 12);
+    assert_int_equal(nicbook_find(book, "13")->count, 1);
+    assert_int_equal(nicbook_find(book, "rack2n3")->count, 1);
+    nicbook_destroy(book);
+}
+
 UNIT(line__that_is_wrong_is_told_and_left_out)
 {
     static const char text[] = "n1 nic0=0x100000\n"

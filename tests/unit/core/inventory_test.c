@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
 
+#include "core/inventory/nodeaddresses.h"
 #include "core/inventory/topology.h"
+
+#include <stdlib.h>
 
 /* What is known of nodes, from all sources: whom is believed, and that contradictions stay (S2, P1,
  * P2); and where a job is. */
@@ -175,6 +178,66 @@ UNIT(topology__tells_what_nodes_span)
     topology_destroy(topology);
     nicbook_destroy(file);
     fabricmap_destroy(map);
+}
+
+static void expect_addresses(const struct inventory *inventory, const char *nodes, const char *text)
+{
+    enum nodeaddresses_lack lack;
+    char *written = nodeaddresses_write(inventory, nodes, &lack);
+    assert_int_equal(lack, NODEADDRESSES_COMPLETE);
+    assert_string_equal(written, text);
+    free(written);
+}
+
+UNIT(addresses__in_a_row_are_one_entry)
+{
+    struct nicbook *file = nicbook_create();
+    enum nodeaddresses_lack lack;
+    char name[16];
+    (void)state;
+    for (unsigned i = 1; i <= 20; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        add(file, name, 0, (0x1000 + i) << 12, 0);
+        add(file, name, 1, (0x2000 - 4 * i) << 12, 0);
+    }
+    add(file, "n21", 2, 0x3000 << 12, 0);
+    add(file, "n23", 0, 0x1017 << 12, 0);
+    add(file, "a09", 0, 1 << 12, 0);
+    add(file, "a10", 0, 2 << 12, 0);
+    add(file, "login", 0, 0xfffffU << 12, 0);
+    nicbook_finish(file);
+    const struct inventory inventory = {.file = file};
+    expect_addresses(&inventory, "n[1-20]", "n[1-20]=0x01001+1,0x01ffc-4");
+    /* Only nodes of the list, in its order; what has no address is left out. */
+    expect_addresses(&inventory, "n[3,19-24],a[08-10],login",
+                     "n3=0x01003,0x01ff4;n[19-20]=0x01013+1,0x01fb4-4;n21=-,-,0x03000;"
+                     "n23=0x01017;a[09-10]=0x00001+1;login=0xfffff");
+    assert_null(nodeaddresses_write(&inventory, "b[1-9]", &lack));
+    assert_int_equal(lack, NODEADDRESSES_UNKNOWN);
+    assert_null(nodeaddresses_write(&inventory, NULL, &lack));
+    assert_int_equal(lack, NODEADDRESSES_UNKNOWN);
+    nicbook_destroy(file);
+}
+
+UNIT(addresses__that_are_irregular_are_bounded)
+{
+    struct nicbook *file = nicbook_create();
+    enum nodeaddresses_lack lack;
+    char name[16];
+    (void)state;
+    for (unsigned i = 1; i <= 11136; i++) {
+        snprintf(name, sizeof name, "n%u", i);
+        for (unsigned device = 0; device < 4; device++)
+            add(file, name, device, ((i * 7919 + device * i * i) & NIC_ADDRESS_MAX) << 12, 0);
+    }
+    nicbook_finish(file);
+    const struct inventory inventory = {.file = file};
+    assert_null(nodeaddresses_write(&inventory, "n[1-11136]", &lack));
+    assert_int_equal(lack, NODEADDRESSES_TOO_LONG);
+    char *few = nodeaddresses_write(&inventory, "n[1-1000]", &lack);
+    assert_non_null(few);
+    free(few);
+    nicbook_destroy(file);
 }
 
 UNIT_RUN(NULL, NULL)

@@ -22,6 +22,12 @@ static enum answer_kind tell(struct driver *d, const char *node, const char *nic
     return driver_answered(d);
 }
 
+static enum answer_kind forget(struct driver *d, const char *node)
+{
+    DRIVER_ASK(d, CORE_FORGET_NICS, nics, .node = node);
+    return driver_answered(d);
+}
+
 #define BEGUN(test) WITH(start_driver, test)
 
 BEGUN(report__first_is_saved_and_no_event)
@@ -97,6 +103,14 @@ BEGUN(report__of_more_nodes_than_find_room_is_refused)
         assert_int_equal(tell(d, node, "", 1), ANSWER_REPORTED);
     }
     assert_int_equal(tell(d, "one-more", "", 1), ANSWER_TOO_MANY_NODES);
+    assert_non_null(strstr(driver_answer(d)->detail, "mcastctl nodes --forget"));
+    assert_int_equal(forget(d, "one-more"), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
+    assert_int_equal(forget(d, "n8"), ANSWER_FORGOTTEN);
+    assert_int_equal(driver_find(d, EFFECT_SAVE)->u.record.kind, RECORD_NODE_NICS_GONE);
+    assert_null(core_node_nics(d->core, "n8"));
+    assert_string_equal(core_node_nics(d->core, "n9")->node, "n9");
+    assert_int_equal(tell(d, "one-more", "", 1), ANSWER_REPORTED);
     assert_int_equal(tell(d, "n7", ONE, 2), ANSWER_REPORTED);
 }
 

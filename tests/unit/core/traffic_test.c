@@ -54,6 +54,54 @@ static const struct traffic_record *known(const struct driver *d, const char *jo
 
 #define BEGUN(test) WITH(start_driver, test)
 
+static void tell_sum(struct driver *d, const char *nodes, uint32_t told, uint64_t octets)
+{
+    const struct traffic_record traffic = {.amounts = {octets, 2 * octets, 3, 4, 0},
+                                           .told = told,
+                                           .shared = 1,
+                                           .seconds = 90,
+                                           .lacking = 1 << TRAFFIC_PAUSED,
+                                           .slowest = "n2/cxi0",
+                                           .slowest_octets = 7};
+    DRIVER_ASK(d, CORE_NODE_SUM, sum, .cluster = "elcap", .job = "a", .number = 1, .nodes = nodes,
+               .state = NODE_DESTROYED, .traffic = &traffic);
+    assert_int_equal(driver_answered(d), ANSWER_REPORTED);
+}
+
+/* One report of many nodes has what they counted: once, whoever says it again (G20). */
+BEGUN(sum_of_nodes__counts_once)
+{
+    struct driver *d = *state;
+    const struct traffic_report one = counted(100, 9);
+    tell(d, "n1", NODE_CREATED, NULL);
+    tell_sum(d, "n[1-2]", 2, 1000);
+    const struct traffic_record *sum = known(d, "a");
+    assert_int_equal(sum->told, 2);
+    assert_int_equal(sum->amounts[TRAFFIC_TX_OCTETS], 1000);
+    assert_int_equal(sum->amounts[TRAFFIC_RX_OCTETS], 2000);
+    assert_int_equal(sum->lacking, 1 << TRAFFIC_PAUSED);
+    assert_int_equal(sum->shared, 1);
+    assert_int_equal(sum->seconds, 90);
+    assert_string_equal(sum->slowest, "n2/cxi0");
+    assert_null(sum->congested);
+    tell_sum(d, "n[1-2]", 2, 1000);
+    tell(d, "n1", NODE_DESTROYED, &one); /* whom the answer did not reach */
+    tell(d, "n2", NODE_DESTROYED, &one);
+    assert_int_equal(known(d, "a")->told, 2);
+    assert_int_equal(known(d, "a")->amounts[TRAFFIC_TX_OCTETS], 1000);
+}
+
+BEGUN(sum_of_nodes__beside_a_nodes_own_word)
+{
+    struct driver *d = *state;
+    const struct traffic_report one = counted(100, 9);
+    tell(d, "n1", NODE_DESTROYED, &one);
+    tell_sum(d, "n[1-2]", 2, 1000); /* whose of it n1 has told is not known */
+    assert_int_equal(known(d, "a")->told, 1);
+    tell_sum(d, "n2", 2, 1000); /* more than it names */
+    assert_int_equal(known(d, "a")->told, 1);
+}
+
 BEGUN(nodes__count_once)
 {
     struct driver *d = *state;

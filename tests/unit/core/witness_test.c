@@ -372,6 +372,30 @@ FRESH(witness__reserved_anew_ends_no_quarantine)
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
+/* Lost, it says as little of its job as before: whoever starts under its id is not told that it
+ * differs from him. */
+FRESH(witness__adopted_and_lost_is_reserved_anew)
+{
+    struct driver *d = *state;
+    driver_start(d);
+    driver_login(d);
+    driver_list(d, (const char *const[]){"elcap-77"}, 1, FM_OK);
+    claim(d, "elcap");
+    for (int i = 0; i < 4; i++) {
+        driver_tick(d, d->config.relist_ms);
+        if (driver_find(d, EFFECT_LIST))
+            driver_list(d, NULL, 0, FM_OK);
+        if (driver_find(d, EFFECT_CALL))
+            driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    }
+    assert_int_equal(driver_job(d, "77")->hwcoll, HWCOLL_LOST);
+    struct reserve_request q = driver_request("77", 128);
+    q.vni_count = 0;
+    driver_reserve(d, q);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_OK, "sess-77");
+    assert_string_equal(secret_expose(driver_job(d, "77")->token), "sess-77");
+}
+
 /* I8: the addresses of what is adopted make room for the same job's, which waits for them. */
 UNIT(witness__reserved_anew_in_the_room_of_what_was_adopted)
 {

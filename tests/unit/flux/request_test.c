@@ -76,6 +76,23 @@ UNIT(request__understands_wishes)
     request_release(&request);
 }
 
+/* -o mcast.shared=7 arrives as a number, -o mcast.shared=true as what it is in JSON (B1). */
+UNIT(request__takes_every_name_of_a_shared_vni)
+{
+    static const char *const given[][2] = {{"7", "7"},         {"0", "0"},         {"-12", "-12"},
+                                           {"true", "true"},   {"false", "false"}, {"null", "null"},
+                                           {"\"7.5\"", "7.5"}, {"\"007\"", "007"}};
+    struct request request;
+    char wish[64];
+    for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
+        snprintf(wish, sizeof wish, "{\"mcast\":{\"shared\":%s}}", given[i][0]);
+        assert_int_equal(parse(&request, two_nodes, wish, NULL), 0);
+        assert_string_equal(request.wanted.shared_vnis[0], given[i][1]);
+        assert_null(request.wanted.shared_vnis[1]);
+        request_release(&request);
+    }
+}
+
 UNIT(request__may_be_off)
 {
     static const char *const off[] = {"{\"mcast\":\"off\"}", "{\"mcast\":false}"};
@@ -146,7 +163,8 @@ UNIT(request__refuses_what_it_does_not_understand)
         {"{\"mcast\":{\"tc\":\"\"}}", "mcast.tc"},
         {"{\"mcast\":{\"shared\":\"Daos\"}}", "mcast.shared"},
         {"{\"mcast\":{\"shared\":\"a:b:c:d\"}}", "mcast.shared"},
-        {"{\"mcast\":{\"shared\":7}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":7.5}}", "mcast.shared"},
+        {"{\"mcast\":{\"shared\":{}}}", "mcast.shared"},
         {"{\"mcast\":{\"single-node\":true}}", "mcast.single-node"},
         {"{\"mcast\":{\"profile\":\"Large\"}}", "mcast.profile"},
         {"{\"mcast\":{\"profile\":\"\"}}", "mcast.profile"},

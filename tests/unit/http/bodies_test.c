@@ -400,7 +400,25 @@ TEST(nodes_report__is_read_whole)
     assert_int_equal(last.nodes.state, NODE_DESTROYED);
     assert_int_equal(nodes("{\"nodes\":\"n1\",\"number\":1,\"state\":\"lingering\"}"), 0);
     assert_int_equal(last.nodes.state, NODE_LINGERING);
+    assert_false(last.nodes.has_traffic);
+    assert_int_equal(
+        nodes("{\"nodes\":\"n[1-9]\",\"number\":1,\"state\":\"destroyed\",\"traffic\":{\"nodes\":8,"
+              "\"tx_octets\":5,\"seconds\":60,\"shared\":1,\"unclear\":2,\"lacking\":[\"paused\"],"
+              "\"slowest\":{\"node\":\"n3\",\"device\":\"cxi1\",\"octets\":4}}}"),
+        0);
+    assert_true(last.nodes.has_traffic);
+    const struct traffic_record *sum = &last.nodes.traffic.sum;
+    assert_int_equal(sum->told, 8);
+    assert_int_equal(sum->amounts[TRAFFIC_TX_OCTETS], 5);
+    assert_int_equal(sum->lacking, 1 << TRAFFIC_PAUSED);
+    assert_int_equal(sum->unclear, 2);
+    assert_string_equal(sum->slowest, "n3/cxi1");
+    assert_int_equal(sum->slowest_octets, 4);
+    assert_null(sum->congested);
 }
+
+#define SUMMED(traffic)                                                                            \
+    "{\"nodes\":\"n1\",\"number\":1,\"state\":\"destroyed\",\"traffic\":" traffic "}"
 
 TEST(nodes_report__with_a_bad_value_is_refused)
 {
@@ -417,6 +435,14 @@ TEST(nodes_report__with_a_bad_value_is_refused)
         {"{\"nodes\":[\"n1\"],\"number\":1,\"state\":\"destroyed\"}", "invalid", "nodes"},
         {"{\"nodes\":\"n1\",\"number\":1,\"state\":\"destroyed\",\"order\":1}", "unknown-field",
          "order"},
+        {SUMMED("7"), "invalid", "traffic"},
+        {SUMMED("{\"nodes\":-1}"), "invalid", "traffic.nodes"},
+        {SUMMED("{\"nodes\":1,\"lacking\":[\"air\"]}"), "invalid", "traffic.lacking"},
+        {SUMMED("{\"nodes\":1,\"lacking\":\"paused\"}"), "invalid", "traffic.lacking"},
+        {SUMMED("{\"nodes\":1,\"slowest\":{\"device\":\"cxi0\"}}"), "invalid",
+         "traffic.slowest.node"},
+        {SUMMED("{\"nodes\":1,\"congested\":{\"node\":\"a/b\",\"device\":\"cxi0\"}}"), "invalid",
+         "traffic.congested.node"},
     };
     ASSERT_REFUSED(nodes, cases);
     assert_int_equal(nodes(cases[5].text), -1);
@@ -441,6 +467,9 @@ TEST(launch__says_which_start_and_how_long)
     assert_false(last.launch.env);
     assert_int_equal(launch("{\"env\":true}"), 0);
     assert_true(last.launch.env);
+    assert_false(last.launch.addresses);
+    assert_int_equal(launch("{\"addresses\":true}"), 0);
+    assert_true(last.launch.addresses);
     assert_int_equal(launch("{\"env\":false}"), 0);
     assert_false(last.launch.env);
     assert_int_equal(last.launch.layout.interconnect, -1);
@@ -465,6 +494,7 @@ TEST(wrong_launch__is_told)
     static const struct refusal alone[] = {
         {"{\"restart\":-1}", "invalid", "restart"},
         {"{\"restart\":2147483648}", "invalid", "restart"},
+        {"{\"addresses\":\"yes\"}", "invalid", "addresses"},
         {"{\"expires\":0}", "invalid", "expires"},
         {"{\"expires\":\"8d\"}", "invalid", "expires"},
         {"{\"expires\":\"soon\"}", "invalid", "expires"},

@@ -333,6 +333,7 @@ static const struct {
     {METHOD_DELETE, "/v1/vnis/{}", NEED_PEER},
     {METHOD_POST, "/v1/clusters/{}/sync", NEED_CLUSTER},
     {METHOD_PUT, "/v1/nodes/{}/fence", NEED_ADMIN},
+    {METHOD_DELETE, "/v1/nodes/{}", NEED_ADMIN},
     {METHOD_PUT, "/v1/nodes/{}/boot", NEED_HOST},
     {METHOD_PUT, "/v1/nodes/{}/inventory", NEED_HOST},
     {METHOD_GET, "/v1/nodes/{}/inventory", NEED_PEER},
@@ -459,6 +460,48 @@ UNIT(each_identity__is_told_the_same_everywhere)
                 (lacks && strncmp(lacks, asked[j].lacks, strlen(asked[j].lacks)) != 0))
                 fail_msg("identity %zu, need %zu: %s", i, j, lacks ? lacks : "may");
         }
+    }
+    rights_destroy(rights);
+}
+
+static struct identity socket_user(const struct rights *rights, uint32_t uid)
+{
+    const struct proof proof = of_uid(PROOF_SOCKET, uid);
+    return rights_judge(rights, &proof);
+}
+
+/* As /v1/nodes shows the node (P5): no resource manager learns the names of another's nodes. */
+UNIT(event_of_a_node__is_for_who_may_see_it)
+{
+    static char *others[] = {"400", NULL};
+    static const struct config config = {
+        .admins = admins,
+        .core.cluster_count = 2,
+        .clusters = {{.name = "elcap", .users = managers, .nodes = "elcap[1-100]"},
+                     {.name = "tuo", .users = others, .nodes = "tuo[1-9]"}}};
+    static const struct {
+        struct event_record event;
+        bool admin, elcap, tuo;
+    } cases[] = {
+        {{.kind = EVENT_NIC_LINK, .node = "elcap7"}, true, true, false},
+        {{.kind = EVENT_NIC_REPLACED, .node = "tuo7"}, true, false, true},
+        {{.kind = EVENT_NICS_CHANGED, .node = "spare1"}, true, false, false},
+        {{.kind = EVENT_FENCED, .node = "tuo9"}, true, false, true},
+        {{.kind = EVENT_FENCED}, true, false, false}, /* of an earlier schema */
+        {{.kind = EVENT_SWITCH_DOWN}, true, true, true},
+        {{.kind = EVENT_VNI_SHARED, .clusters = "tuo,rzadams"}, true, false, true},
+        {{.kind = EVENT_VNI_SHARED, .clusters = ""}, true, false, false},
+    };
+    struct error err;
+    struct rights *rights = rights_create(&config, &err);
+    assert_non_null(rights);
+    const struct identity admin = socket_user(rights, 100), rm_elcap = socket_user(rights, 200),
+                          rm_tuo = socket_user(rights, 400), user = socket_user(rights, 5588);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_int_equal(permit_event(rights, &admin, &cases[i].event), cases[i].admin);
+        assert_int_equal(permit_event(rights, &rm_elcap, &cases[i].event), cases[i].elcap);
+        assert_int_equal(permit_event(rights, &rm_tuo, &cases[i].event), cases[i].tuo);
+        assert_false(permit_event(rights, &user, &cases[i].event));
     }
     rights_destroy(rights);
 }

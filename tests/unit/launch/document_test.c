@@ -234,4 +234,24 @@ UNIT(document__that_is_none_is_refused)
     }
 }
 
+UNIT(document__has_a_digest_of_the_addresses_beside_it)
+{
+    struct launch launch = sample("elcap[1-128]"), read;
+    struct error err = {.text = ""};
+    launch.addresses = LAUNCH_ADDRESSES_PREFIX "elcap[1-128]=0x01200+1";
+    char *text = launch_format(&launch);
+    assert_non_null(text);
+    assert_null(strstr(text, "0x01200"));
+    assert_int_equal(launch_parse(&read, text, strlen(text), &err), 0);
+    assert_true(launch_addresses_match(&read, launch.addresses));
+    assert_false(launch_addresses_match(&read, LAUNCH_ADDRESSES_PREFIX "elcap[1-128]=0x01200+2"));
+    launch_release(&read);
+    free(text);
+    json_decref(launch.driver);
+    json_decref(launch.tasks);
+    make(&read, "elcap[1-128]", 2);
+    assert_null(read.addresses_digest);
+    launch_release(&read);
+}
+
 UNIT_RUN(NULL, NULL)

@@ -47,6 +47,10 @@ UNIT(event__of_a_job_is_for_its_processes)
     mcast_pmix_free(info, count);
     assert_int_equal(tell(pmix, "lost", "f1", 6), PMIX_ERR_NOT_FOUND); /* an earlier f1 */
     assert_int_equal(tell(pmix, "lost", "f2", 7), PMIX_ERR_NOT_FOUND);
+    assert_int_equal(tell(pmix, "job-fabric", "f1", 7), PMIX_SUCCESS);
+    assert_int_equal(code, PMIX_FABRIC_UPDATED);
+    mcast_pmix_free(info, count);
+    assert_int_equal(tell(pmix, "job-fabric", "f2", 7), PMIX_ERR_NOT_FOUND);
     assert_int_equal(tell(pmix, "released", "f1", 7), PMIX_ERR_NOT_SUPPORTED);
     assert_int_equal(tell(pmix, "of a later broker", "f1", 7), PMIX_ERR_NOT_SUPPORTED);
     mcast_pmix_destroy(pmix);

@@ -157,7 +157,23 @@ UNIT(application__needs_something)
     assert_int_equal(mcast_pmix_setup_application(&application, &info, &count, &error),
                      MCAST_USAGE);
     assert_null(info);
-    application.size--;
+    /* Of a program that was compiled before `step`; and of one that knows more. */
+    application.size = offsetof(struct mcast_pmix_application, step);
+    assert_int_equal(mcast_pmix_setup_application(&application, &info, &count, &error), 0);
+    mcast_pmix_free(info, count);
+    application.step = NULL;
+    struct {
+        struct mcast_pmix_application known;
+        const char *more;
+    } newer = {application, NULL};
+    newer.known.size = sizeof newer;
+    assert_int_equal(mcast_pmix_setup_application(&newer.known, &info, &count, &error), 0);
+    mcast_pmix_free(info, count);
+    newer.more = "?";
+    assert_int_equal(mcast_pmix_setup_application(&newer.known, &info, &count, &error),
+                     MCAST_USAGE);
+    assert_non_null(strstr(error.text, "update libmcast"));
+    application.size = 1;
     assert_int_equal(mcast_pmix_setup_application(&application, &info, &count, &error),
                      MCAST_USAGE);
 }

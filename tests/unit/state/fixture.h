@@ -276,6 +276,7 @@ static inline int write_line(void *arg, const struct record *record)
     case RECORD_PRUNE:
     case RECORD_CLEANED:
     case RECORD_TRAFFIC_GONE:
+    case RECORD_NODE_NICS_GONE:
     case RECORD_SHARED_GONE:
         break;
     }

@@ -354,7 +354,7 @@ ON_FILE(row__that_no_broker_wrote_is_refused)
         {"UPDATE reservation SET number=4611686018427387904", "ledger 1: last_number is out"},
         {"UPDATE reservation SET number=-4", "reservation -4: number is out of range"},
         {"UPDATE event SET kind=0", "event 3: kind is out of range"},
-        {"UPDATE event SET kind=27", "kind is out of range"},
+        {"UPDATE event SET kind=28", "kind is out of range"},
         {"UPDATE event SET number=-1", "event 3: number is"},
         {"UPDATE event SET cluster='-'", "cluster is not a cluster's name"},
         {"UPDATE event SET cluster=NULL", "cluster is missing"},

@@ -157,7 +157,7 @@ static int copy_event(void *arg, const struct record *record)
         return 0;
     copy->record = *record;
     const struct event_record *e = &record->u.event;
-    const char *strings[5] = {e->cluster, e->job, e->detail};
+    const char *strings[5] = {e->cluster, e->job, e->detail, e->node, e->clusters};
     for (int i = 0; i < 5; i++)
         copy->strings[i] = strings[i] ? strdup(strings[i]) : NULL;
     return 0;
@@ -180,8 +180,8 @@ static void assert_event_comes_back(struct fixture *fixture, const struct event_
     assert_memory_equal(got->vnis, e->vnis, sizeof e->vnis);
     assert_int_equal(got->vni_count, e->vni_count);
     assert_int_equal(got->state, e->state);
-    const char *strings[3] = {e->cluster, e->job, e->detail};
-    for (int i = 0; i < 3; i++) {
+    const char *strings[5] = {e->cluster, e->job, e->detail, e->node, e->clusters};
+    for (int i = 0; i < 5; i++) {
         assert_same_string(copy.strings[i], strings[i]);
         free(copy.strings[i]);
     }
@@ -198,6 +198,8 @@ static void event__comes_back_in_every_field(void **state)
                                                            .cluster = "elcap",
                                                            .job = "f1",
                                                            .detail = "the fabric manager said 507",
+                                                           .node = "elcap7",
+                                                           .clusters = "elcap,tuo",
                                                            .uid = UINT32_MAX,
                                                            .node_count = 11136,
                                                            .addresses = 23,
@@ -642,6 +644,10 @@ static void store__keeps_nics_of_nodes(void **state)
     COMMIT(fixture->store, nics);
     fixture_reopen(fixture);
     assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\nNICs of n1 \n"
+                                  "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
+    COMMIT(fixture->store, {.kind = RECORD_NODE_NICS_GONE, .u.nics.node = "n1"});
+    fixture_reopen(fixture);
+    assert_ledger(fixture->store, "counters 0 1\nevent 1 of 0\n"
                                   "NICs of n2 cxi0,4608,200000,0,A1,1.5\n");
 }
 

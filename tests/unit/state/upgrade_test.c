@@ -162,7 +162,9 @@ ON_FILE(ledger_1__is_what_that_version_made)
     "ALTER TABLE reservation DROP COLUMN profile;"                                                 \
     "DROP TABLE node_nics; DROP TABLE traffic;"                                                    \
     "DROP TABLE shared_vni; DROP TABLE partitions;"                                                \
-    "ALTER TABLE reservation DROP COLUMN shared_count;"
+    "ALTER TABLE reservation DROP COLUMN shared_count;"                                            \
+    "ALTER TABLE event DROP COLUMN node;"                                                          \
+    "ALTER TABLE event DROP COLUMN clusters;"
 
 /* 11 → 9. */
 #define WITHOUT_HOLDINGS                                                                           \

@@ -45,17 +45,18 @@ struct launch_wish launch_wish_default(void)
 int launch_body_parse(const json_t *body, const char *within, struct launch_wish *wish,
                       struct problem *problem)
 {
-    const json_t *expires = NULL, *env = NULL;
+    const json_t *expires = NULL, *env = NULL, *addresses = NULL;
     const char *interconnect = NULL;
     int64_t lifetime_s;
     *wish = launch_wish_default();
     struct body_field fields[] = {{"restart", .number = &wish->restart, .max = INT32_MAX},
                                   {"expires", .value = &expires},
                                   {"env", .value = &env},
+                                  {"addresses", .value = &addresses},
                                   LAYOUT_FIELDS(&wish->layout, &interconnect),
                                   {0}};
     if (within[0]) /* the reserve itself says what the job is like */
-        fields[3].name = NULL;
+        fields[4].name = NULL;
     if (body_read_fields(body, within, fields, problem) < 0 ||
         read_interconnect(interconnect, &wish->layout, problem) < 0 ||
         body_lifetime(expires, within[0] ? "launch.expires" : "expires", "launch document",
@@ -67,6 +68,11 @@ int launch_body_parse(const json_t *body, const char *within, struct launch_wish
     if (env && !json_is_boolean(env))
         return problem_set(problem, 422, "invalid", within[0] ? "launch.env" : "env",
                            "env must be true or false: whether the answer has the environment");
+    wish->addresses = json_is_true(addresses);
+    if (addresses && !json_is_boolean(addresses))
+        return problem_set(problem, 422, "invalid", within[0] ? "launch.addresses" : "addresses",
+                           "addresses must be true or false: whether those of the job's nodes "
+                           "come with the document");
     return 0;
 }
 
@@ -409,16 +415,22 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
 int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem)
 {
     const char *state = NULL, *nodes = NULL;
+    const json_t *traffic = NULL;
     int64_t number = 0;
     uint32_t count;
     struct error err;
     const struct body_field fields[] = {{"state", .text = &state},
                                         {"number", .number = &number, .min = 1, .max = INT64_MAX},
                                         {"nodes", .text = &nodes},
+                                        {"traffic", .value = &traffic},
                                         {0}};
-    if (body_read_fields(json, "", fields, problem) < 0)
+    *body = (struct nodes_body){0};
+    if (body_read_fields(json, "", fields, problem) < 0 ||
+        (traffic && traffic_sum_parse(traffic, &body->traffic, problem) < 0))
         return -1;
-    *body = (struct nodes_body){.number = (uint64_t)number, .nodes = nodes};
+    body->number = (uint64_t)number;
+    body->nodes = nodes;
+    body->has_traffic = traffic;
     if (!nodes)
         return problem_set(problem, 422, "missing-field", "nodes",
                            "nodes is missing: the nodes that this is about, \"elcap[1-4000]\"");

@@ -72,6 +72,13 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
  * {"seconds":60,"tx_octets":1,…,"unclear":0,"shared":false,
  * "slowest":{"device":"cxi0","octets":2},"congested":{"device":"cxi1","paused":3}}. */
 int traffic_body_parse(const json_t *json, struct traffic_report *traffic, struct problem *problem);
+/* The same of many nodes, summed: {"nodes":128,"seconds":60,"tx_octets":1,…,"unclear":0,"shared":1,
+ * "lacking":["paused"],"slowest":{"node":"elcap1","device":"cxi0","octets":2},"congested":{…}}. */
+struct traffic_sum_body {
+    struct traffic_record sum; /* its texts are the two below */
+    char slowest[NODELIST_NAME_MAX + 18], congested[NODELIST_NAME_MAX + 18];
+};
+int traffic_sum_parse(const json_t *json, struct traffic_sum_body *out, struct problem *problem);
 /* "tx_octets", …, by enum traffic_kind. */
 extern const char *const traffic_words[TRAFFIC_KINDS];
 
@@ -81,6 +88,8 @@ struct nodes_body {
     enum node_state state; /* DESTROYED or LINGERING */
     uint64_t number;       /* of the reservation, ≥ 1 */
     const char *nodes;
+    bool has_traffic;
+    struct traffic_sum_body traffic;
 };
 int nodes_body_parse(const json_t *json, struct nodes_body *body, struct problem *problem);
 

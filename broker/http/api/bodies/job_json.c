@@ -159,6 +159,8 @@ static void write_members(struct writer *writer, const struct core *core,
     for (unsigned i = 0; shown && i < reservation->vni_count; i++)
         writer_number(writer, NULL, reservation->vnis[i]);
     writer_end_array(writer);
+    if (shown && reservation->shared_count > 0)
+        writer_number(writer, "vnis_shared", reservation->shared_count);
     if (shown && parts->env)
         write_shared_names(writer, core, reservation);
     writer_begin_array(writer, "traffic_classes");
@@ -211,6 +213,8 @@ bool job_json_write(struct writer *writer, const struct core *core,
         token_json_write(writer, parts->token);
     if (parts->launch)
         writer_string(writer, "launch", parts->launch);
+    if (parts->node_addresses)
+        writer_string(writer, "node_addresses", parts->node_addresses);
     if (parts->env)
         env_json_write(writer, "env", core, reservation, NULL);
     writer_end_object(writer);

@@ -16,6 +16,7 @@ enum { JOB_JSON_NAMES = 1 << 16 };
 struct job_parts {
     const char *warning;            /* NULL: none */
     const char *launch;             /* the launch document in its envelope; NULL: without */
+    const char *node_addresses;     /* that travel beside it; NULL: without */
     const struct tokenproof *token; /* "token", which says what it is good for; NULL: without */
     bool env; /* "env", in which the job's token is: only for those who may have it. A token that
                  can do less must not bring the one that can do all */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/joblist.h"
+#include "cli/idlist.h"
 #include "base/jobid.h"
 #include "base/memory.h"
 
@@ -9,7 +9,7 @@
 
 enum { JOB_SIZE = 160 };
 
-int joblist_add(struct joblist *list, const char *id, size_t at, struct error *err)
+int idlist_add(struct idlist *list, const char *id, size_t at, struct error *err)
 {
     char plain[JOB_SIZE];
     if (!jobid_plain(id, plain, sizeof plain))
@@ -19,7 +19,7 @@ int joblist_add(struct joblist *list, const char *id, size_t at, struct error *e
     return 0;
 }
 
-int joblist_read(struct joblist *list, FILE *in, struct error *err)
+int idlist_read(struct idlist *list, FILE *in, struct error *err)
 {
     static const char white[] = " \t\r\n";
     char *text = NULL;
@@ -34,7 +34,7 @@ int joblist_read(struct joblist *list, FILE *in, struct error *err)
             rc = error_set(err, ERROR_INVALID, "line %zu is no text; nothing was sent", line);
         *end = '\0';
         if (rc == 0 && *start)
-            rc = joblist_add(list, start, line, err);
+            rc = idlist_add(list, start, line, err);
     }
     /* getline ends alike at the end of the text and at a failure. */
     if (rc == 0 && !feof(in))
@@ -46,10 +46,10 @@ int joblist_read(struct joblist *list, FILE *in, struct error *err)
     return rc;
 }
 
-void joblist_release(struct joblist *list)
+void idlist_release(struct idlist *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free(list->ids[i]);
     free(list->ids);
-    *list = (struct joblist){0};
+    *list = (struct idlist){0};
 }
