@@ -50,7 +50,7 @@ extern const struct command command_reserve, command_launch, command_nodes_clean
     command_show, command_list, command_env, command_sync, command_fence, command_events,
     command_status, command_doctor, command_token, command_cleanup, command_check,
     command_accept_loss, command_claim, command_step_down, command_options, command_self,
-    command_traffic, command_vni, command_nodes, command_topology, command_plan;
+    command_traffic, command_vni, command_nodes, command_topology, command_plan, command_ui;
 
 /* One command line. Options that were not given are NULL; those without a value are "". */
 struct call {

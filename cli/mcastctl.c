@@ -14,7 +14,7 @@ int main(int argc, char **argv)
         {"Within a job", {&command_self, &command_options, &command_cleanup, &command_token}},
         {"Jobs, the fabric and the broker",
          {&command_list, &command_show, &command_traffic, &command_events, &command_nodes,
-          &command_topology, &command_status}},
+          &command_topology, &command_status, &command_ui}},
         {"Faults", {&command_doctor, &command_check}},
         {"For administrators",
          {&command_vni, &command_fence, &command_accept_loss, &command_claim, &command_step_down,

@@ -781,6 +781,17 @@ MCAST_API int mcast_options(struct mcast *handle, const char *cluster, char **js
 /* Who the broker takes the caller for (GET /v1/whoami), likewise. */
 MCAST_API int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error);
 
+/* Receives a piece of an answer; non-zero ends it. */
+typedef int mcast_piece_fn(const char *bytes, size_t length, void *data);
+
+/* GET of any path of the broker's API, with its query, escaped ("/v1/jobs?limit=1000"): for
+ * programs that show what they know nothing of. type: the media type that the answer must have
+ * ("application/json", "text/event-stream", "text/plain"). The pieces of an answer of success come
+ * as the broker sends them, without a limit of time; of another type there are none. MCAST_OK; what
+ * each returned; or a code. Nothing is asked again. */
+MCAST_API int mcast_get(struct mcast *handle, const char *path, const char *type,
+                        mcast_piece_fn *each, void *data, struct mcast_error *error);
+
 /* What the fabric consists of, and how old that is (GET /v1/fabric; admins and resource managers),
  * likewise. */
 MCAST_API int mcast_fabric(struct mcast *handle, char **json, struct mcast_error *error);

@@ -49,6 +49,22 @@ int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error)
     return get_json(handle, "/v1/whoami", json, error);
 }
 
+int mcast_get(struct mcast *handle, const char *path, const char *type, mcast_piece_fn *each,
+              void *data, struct mcast_error *error)
+{
+    struct call call = {.accept = type, .each = each, .data = data};
+    void *document = NULL; /* stays so */
+    const char *c = path;
+    while (*c > ' ' && *c < '\x7f' && *c != '#')
+        c++;
+    if (path[0] != '/' || *c)
+        return fault_set(error, MCAST_USAGE, "a path begins with '/', and is escaped");
+    call_set(&call, "GET", NULL, error, "%s", path);
+    int rc = call.rc < 0 ? call.rc : handle_ask(handle, &call, false, &document, error);
+    call_release(&call);
+    return rc;
+}
+
 /* ---- resource managers: which jobs of a cluster are active ---- */
 
 #define AT(member) offsetof(struct mcast_sync_result, member)

@@ -61,6 +61,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/shared-vnis.md
 ./share/doc/mcastd/state.md
 ./share/doc/mcastd/tokens.md
+./share/doc/mcastd/ui.md
 ./share/man/man5/mcastd.conf.5
 ./share/man/man8/mcastd.8
 LIST
