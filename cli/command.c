@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/roff.h"
 #include "base/text.h"
+#include "cli/completion.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -14,24 +15,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RETRY_MAX_S = 86400 };
+enum { RETRY_MAX_S = 86400, NAME_MAX_LENGTH = 32 };
 
 static const char which_cluster[] = "which cluster? give --cluster NAME or set MCAST_CLUSTER";
 
 static const struct {
-    const char *name;
-    bool has_value;
+    struct command_option option;
     size_t offset;
 } common_options[] = {
-    {"url", true, offsetof(struct call, url)},
-    {"cluster", true, offsetof(struct call, cluster)},
-    {"json", false, offsetof(struct call, json)},
-    {"cacert", true, offsetof(struct call, cacert)},
-    {"cert", true, offsetof(struct call, cert)},
-    {"key", true, offsetof(struct call, key)},
-    {"munge-socket", true, offsetof(struct call, munge_socket)},
-    {"server-user", true, offsetof(struct call, server_user)},
-    {"patience", true, offsetof(struct call, retry_timeout)},
+    {{"url", true}, offsetof(struct call, url)},
+    {{"cluster", true}, offsetof(struct call, cluster)},
+    {{"json", false}, offsetof(struct call, json)},
+    {{"cacert", true}, offsetof(struct call, cacert)},
+    {{"cert", true}, offsetof(struct call, cert)},
+    {{"key", true}, offsetof(struct call, key)},
+    {{"munge-socket", true}, offsetof(struct call, munge_socket)},
+    {{"server-user", true}, offsetof(struct call, server_user)},
+    {{"patience", true}, offsetof(struct call, retry_timeout)},
 };
 
 /* What getopt_long returns: the index of an own option, or one of these, or a letter. */
@@ -40,8 +40,14 @@ enum {
     OPTION_COMMON = COMMAND_OPTIONS_MAX, /* all below any letter */
     OPTION_VERSION = OPTION_COMMON + COMMON_COUNT,
     OPTION_MAN_PAGE,
-    GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 4,
+    OPTION_COMPLETION,
+    GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 5,
 };
+
+const struct command_option *command_common_option(size_t at)
+{
+    return at < COMMON_COUNT ? &common_options[at].option : NULL;
+}
 
 /* ---- help ---- */
 
@@ -104,14 +110,16 @@ static void list_options(const struct call *call, struct option list[GETOPT_MAX]
     size_t used = 0;
     const struct command_option *own = call->command ? call->command->options : NULL;
     for (int i = 0; i < COMMON_COUNT; i++)
-        list[used++] = (struct option){common_options[i].name, common_options[i].has_value, NULL,
-                                       OPTION_COMMON + i};
+        list[used++] = (struct option){common_options[i].option.name,
+                                       common_options[i].option.has_value, NULL, OPTION_COMMON + i};
     for (int i = 0; own && own[i].name; i++) {
         assert(i < COMMAND_OPTIONS_MAX);
         list[used++] = (struct option){own[i].name, own[i].has_value, NULL, i};
     }
-    if (!call->command)
+    if (!call->command) { /* what the build asks for */
         list[used++] = (struct option){"man-page", no_argument, NULL, OPTION_MAN_PAGE};
+        list[used++] = (struct option){"completion", required_argument, NULL, OPTION_COMPLETION};
+    }
     list[used++] = (struct option){"help", no_argument, NULL, 'h'};
     list[used++] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
     list[used] = (struct option){0};
@@ -136,6 +144,9 @@ static int read_options(struct call *call, const struct command_group groups[], 
             return print_help(call, groups);
         case OPTION_MAN_PAGE:
             return print_man_page(groups);
+        case OPTION_COMPLETION:
+            completion_print(groups, strcmp(value, "zsh") == 0);
+            return command_finish();
         case OPTION_VERSION:
             printf("mcastctl %s\n", mcast_version());
             return command_finish();
@@ -202,6 +213,44 @@ static const struct command *find_command(const struct command_group groups[], c
     return NULL;
 }
 
+/* How many letters are to be changed, added or left out to make one of the other (Levenshtein). */
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[NAME_MAX_LENGTH + 1];
+    const size_t width = strlen(b);
+    if (strlen(a) > NAME_MAX_LENGTH || width > NAME_MAX_LENGTH)
+        return SIZE_MAX;
+    for (size_t i = 0; i <= width; i++)
+        row[i] = i;
+    for (; *a; a++) {
+        size_t before = row[0]++;
+        for (size_t i = 1; i <= width; i++) {
+            const size_t changed = before + (*a != b[i - 1]);
+            const size_t moved = (row[i] < row[i - 1] ? row[i] : row[i - 1]) + 1;
+            before = row[i];
+            row[i] = changed < moved ? changed : moved;
+        }
+    }
+    return row[width];
+}
+
+/* That the name may stand for; NULL: none is like it. */
+static const char *closest_command(const struct command_group groups[], const char *name)
+{
+    const char *closest = NULL;
+    size_t least = strlen(name) < 5 ? 2 : 3;
+    for (const struct command_group *group = groups; group->title; group++) {
+        for (size_t i = 0; group->commands[i]; i++) {
+            const size_t far = distance(name, group->commands[i]->name);
+            if (far < least) {
+                least = far;
+                closest = group->commands[i]->name;
+            }
+        }
+    }
+    return closest;
+}
+
 int command_main(const struct command_group groups[], int argc, char **argv)
 {
     struct call call = {.cluster = getenv("MCAST_CLUSTER")};
@@ -216,7 +265,11 @@ int command_main(const struct command_group groups[], int argc, char **argv)
     if (help && (call.command || !name))
         return print_help(&call, groups);
     if (!call.command) {
-        (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
+        const char *close = name ? closest_command(groups, name) : NULL;
+        if (close)
+            (void)command_misused(&call, "'%s' is no command; did you mean %s?", name, close);
+        else
+            (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
         return MCAST_EXIT_USAGE;
     }
     argc -= optind;

@@ -50,7 +50,8 @@ extern const struct command command_reserve, command_launch, command_nodes_clean
     command_show, command_list, command_env, command_sync, command_fence, command_events,
     command_status, command_doctor, command_token, command_cleanup, command_check,
     command_accept_loss, command_claim, command_step_down, command_options, command_self,
-    command_traffic, command_vni, command_nodes, command_topology, command_plan, command_ui;
+    command_traffic, command_vni, command_nodes, command_topology, command_plan, command_top,
+    command_ui;
 
 /* One command line. Options that were not given are NULL; those without a value are "". */
 struct call {
@@ -71,6 +72,9 @@ struct call {
     struct mcast *handle;         /* closed after the command */
     struct mcast_error error;
 };
+
+/* Of those that each command takes, the one at this place; NULL: there are no more. */
+const struct command_option *command_common_option(size_t at);
 
 /* Runs the command that the command line names, or prints help. An exit code. */
 int command_main(const struct command_group groups[], int argc, char **argv);

@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* How many bytes of a control character begin the text; 0: none. */
 static size_t control(const char *text)
@@ -38,4 +40,12 @@ void plain_printf(const char *format, ...)
     plain_make(line);
     puts(line);
     free(line);
+}
+
+void plain_colour(enum plain_colour colour)
+{
+    static const char *const codes[] = {"\033[m", "\033[32m", "\033[1;31m"};
+    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
+    if (isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(none && none[0]))
+        fputs(codes[colour], stdout);
 }

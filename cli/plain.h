@@ -9,3 +9,7 @@ void plain_make(char *text);
 
 /* One line to stdout, made so: the format ends with the only line break. */
 __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
+
+/* What follows on stdout has this colour, where stdout is a terminal and NO_COLOR is not set. */
+enum plain_colour { PLAIN_NORMAL, PLAIN_GOOD, PLAIN_BAD };
+void plain_colour(enum plain_colour colour);

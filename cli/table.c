@@ -13,6 +13,7 @@ struct table {
     struct libscols_table *columns;
     struct libscols_line *line;
     size_t cell;
+    bool numbers, reversed; /* how keys are compared */
 };
 
 struct table *table_create(const char *columns)
@@ -75,9 +76,46 @@ void table_pair(struct table *table, const char *name, const char *format, ...)
     va_end(args);
 }
 
+void table_key(struct table *table, const char *key)
+{
+    memory_must(scols_line_set_userdata(table->line, memory_text(key)) == 0 ? table : NULL);
+}
+
+/* libsmartcols compares the cells of a column; the key is their line's. */
+static int compare(struct libscols_cell *left, struct libscols_cell *right, void *arg)
+{
+    const struct table *table = arg;
+    const char *a = scols_cell_get_userdata(left), *b = scols_cell_get_userdata(right);
+    const long long x = strtoll(a, NULL, 10), y = strtoll(b, NULL, 10);
+    const int order = table->numbers ? (x > y) - (x < y) : strcmp(a, b);
+    return table->reversed ? -order : order;
+}
+
+void table_sort(struct table *table, bool numbers, bool reversed)
+{
+    struct libscols_column *first = scols_table_get_column(table->columns, 0);
+    const size_t count = scols_table_get_nlines(table->columns);
+    table->numbers = numbers;
+    table->reversed = reversed;
+    for (size_t i = 0; i < count; i++) {
+        struct libscols_line *line = scols_table_get_line(table->columns, i);
+        struct libscols_cell *cell = scols_line_get_cell(line, 0);
+        (void)scols_cell_set_userdata(cell, scols_line_get_userdata(line));
+    }
+    (void)scols_column_set_cmpfunc(first, compare, table);
+    memory_must(scols_sort_table(table->columns, first) == 0 ? table : NULL);
+}
+
+static void drop_keys(struct table *table)
+{
+    for (size_t i = scols_table_get_nlines(table->columns); i > 0; i--)
+        free(scols_line_get_userdata(scols_table_get_line(table->columns, i - 1)));
+}
+
 int table_print(struct table *table)
 {
     memory_must(scols_print_table(table->columns) == 0 ? table : NULL);
+    drop_keys(table);
     scols_unref_table(table->columns);
     free(table);
     return command_finish();

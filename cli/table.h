@@ -3,6 +3,7 @@
 
 /* Tables for people, printed by libsmartcols as lsblk and findmnt print theirs. */
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct table;
@@ -23,6 +24,12 @@ __attribute__((format(printf, 2, 3))) void table_cellf(struct table *table, cons
 /* A row of a name and its value. */
 __attribute__((format(printf, 3, 4))) void table_pair(struct table *table, const char *name,
                                                       const char *format, ...);
+
+/* By what its row is sorted, which it copies; of all rows or none. */
+void table_key(struct table *table, const char *key);
+
+/* By the keys: as numbers, or as texts; backwards when reversed. */
+void table_sort(struct table *table, bool numbers, bool reversed);
 
 /* Prints and destroys. 0, or an exit code after a message. */
 int table_print(struct table *table);

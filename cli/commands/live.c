@@ -34,32 +34,36 @@ static bool is_in_path(const char *name)
     return program_run(argv, NULL, out, sizeof out) != PROGRAM_NOT_FOUND;
 }
 
-static int cannot(struct call *call)
+static int cannot(struct call *call, long long nodes)
 {
-    fprintf(stderr,
-            "mcastctl: the broker does not reach nodes, the resource manager does, and neither "
-            "srun nor flux is here. Where it is, under Slurm:\n"
-            "  srun --jobid %s --overlap --ntasks-per-node 1 mcast-node traffic --repeat\n"
-            "Under Flux, as the owner of the instance:\n"
-            "  flux exec -r $(flux jobs -no {ranks} %s) mcast-node traffic --repeat\n",
-            call->job, call->job);
+    fprintf(
+        stderr,
+        "mcastctl: the broker does not reach nodes, the resource manager does, and neither "
+        "srun nor flux is here. Where it is, under Slurm:\n"
+        "  srun --jobid %s --overlap --nodes %lld --ntasks-per-node 1 mcast-node traffic --repeat\n"
+        "Under Flux, as the owner of the instance:\n"
+        "  flux exec -r $(flux jobs -no {ranks} %s) mcast-node traffic --repeat\n",
+        call->job, nodes, call->job);
     return MCAST_EXIT_REFUSED;
 }
 
-/* Starts it on the job's nodes; its output's descriptor. Negative: an exit code, in *code. */
-static int start(struct call *call, const struct live *live, struct program *program, int *code)
+/* Starts it on the job's nodes; its output's descriptor. nodes: how many the job has. Negative: an
+ * exit code, in *code. */
+static int start(struct call *call, const struct live *live, long long nodes,
+                 struct program *program, int *code)
 {
-    char over[32], jobid[COMMAND_JOB_SIZE + 16], *ranks = memory_zeroed(RANKS_SIZE);
+    char over[32], all[32], jobid[COMMAND_JOB_SIZE + 16], *ranks = memory_zeroed(RANKS_SIZE);
     const bool flux = live->through ? strcmp(live->through, "flux") == 0
                                     : getenv("FLUX_URI") || !is_in_path("srun");
     snprintf(over, sizeof over, "%lldms", (long long)live->every_ms);
+    snprintf(all, sizeof all, "--nodes=%lld", nodes); /* else Slurm takes one */
     snprintf(jobid, sizeof jobid, "--jobid=%s", call->job);
     const char *const find[] = {"flux", "jobs", "-no", "{ranks}", call->job, NULL};
     const char *const by_flux[] = {"flux",   "exec",   "-r", ranks,      "mcast-node", "traffic",
                                    "--json", "--over", over, "--repeat", NULL};
-    const char *const by_slurm[] = {"srun",       jobid,      "--overlap", "--ntasks-per-node=1",
-                                    "mcast-node", "traffic",  "--json",    "--over",
-                                    over,         "--repeat", NULL};
+    const char *const by_slurm[] = {
+        "srun",   jobid, "--overlap", all, "--ntasks-per-node=1", "mcast-node", "traffic", "--json",
+        "--over", over,  "--repeat",  NULL};
     int rc = flux ? program_run(find, NULL, ranks, RANKS_SIZE) : 0;
     ranks[strcspn(ranks, rc == 0 ? " \n" : "\n")] = '\0';
     if (rc == 0 && flux && (!ranks[0] || ranks[strspn(ranks, "0123456789-,[]")]))
@@ -67,7 +71,7 @@ static int start(struct call *call, const struct live *live, struct program *pro
     if (rc == 0)
         rc = program_start(flux ? by_flux : by_slurm, program);
     if (rc == PROGRAM_NOT_FOUND)
-        *code = cannot(call);
+        *code = cannot(call, nodes);
     else if (rc != 0)
         *code = command_misused(call, "%s does not run on the nodes of job %s: %.150s",
                                 flux ? "flux" : "srun", call->job, flux ? ranks : "");
@@ -120,13 +124,14 @@ static bool take_output(struct loop *loop, int descriptor)
 }
 
 /* *active: the broker says that the job runs, or does not answer now. */
-static int ask(struct call *call, bool *active, struct mcast_error *error)
+static int ask(struct call *call, bool *active, long long *nodes, struct mcast_error *error)
 {
     char *json = NULL;
     const int rc = mcast_job_traffic(call->handle, call->cluster, call->job, &json, error);
     json_t *traffic = rc == 0 ? json_loads(json, 0, NULL) : NULL;
     const char *state = command_text(traffic, "state");
     *active = rc != MCAST_NOT_FOUND && (!state || strcmp(state, "active") == 0);
+    *nodes = json_integer_value(json_object_get(traffic, "node_count"));
     json_decref(traffic);
     free(json);
     return rc;
@@ -135,12 +140,13 @@ static int ask(struct call *call, bool *active, struct mcast_error *error)
 static void show(struct loop *loop)
 {
     struct mcast_error error;
+    long long nodes;
     bool active;
     if (loop->call->json)
         fflush(stdout);
     else
         rates_show(loop->rates, loop->call->cluster, loop->call->job, loop->words);
-    (void)ask(loop->call, &active, &error);
+    (void)ask(loop->call, &active, &nodes, &error);
     loop->over = !active || ferror(stdout);
 }
 
@@ -172,9 +178,10 @@ int live_run(struct call *call, const struct live *live)
     const struct sigaction action = {.sa_handler = on_signal}; /* interrupts poll */
     struct loop loop = {.call = call};
     struct program program;
+    long long nodes;
     bool active;
     int code = 0;
-    const int rc = ask(call, &active, &call->error);
+    const int rc = ask(call, &active, &nodes, &call->error);
     if (rc < 0)
         return rc; /* there is no such job, or it is another's */
     if (!active) {
@@ -182,7 +189,7 @@ int live_run(struct call *call, const struct live *live)
                 call->cluster, call->job, call->job);
         return MCAST_EXIT_REFUSED;
     }
-    if (start(call, live, &program, &code) < 0)
+    if (start(call, live, nodes, &program, &code) < 0)
         return code;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -84,7 +84,7 @@ mcast_mistake(forget-late-success 50 core/fabric/call_done.c
     case FM_EXISTS:]])
 mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
-    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 200)
+    [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 278)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
     [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
@@ -108,17 +108,17 @@ mcast_mistake(the-last-piece-is-all 1000 core/reconcile/joblist.c
     [[if (more)
         return NULL;]]
     [[if (more && (joblist->id = ++core->last_joblist) > 0)
-        return NULL;]])
+        return NULL;]] 61)
 mcast_mistake(repeat-is-no-sign-of-life 1000 core/requests/reserve.c
     [[    note_sign_of_life(core, r);
-    if (field)]] [[    if (field)]])
+    if (field)]] [[    if (field)]] 331)
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
     [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
 mcast_mistake(another-token-is-as-good 600 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]] 600)
 mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c
     [[limit == 0 || use->addresses + addresses <= limit]]
-    [[limit == 0 || use->addresses - use->leaving + addresses <= limit]])
+    [[limit == 0 || use->addresses - use->leaving + addresses <= limit]] 85)
 mcast_mistake(wait-for-ever 50 core/act.c
     [[core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return;]]
@@ -126,7 +126,7 @@ mcast_mistake(wait-for-ever 50 core/act.c
 mcast_mistake(half-a-job-list-counts 50 core/reconcile/jobpoll.c
     [[!event->u.jobpoll.ok)]] [[event->u.jobpoll.id == 0)]])
 mcast_mistake(a-late-job-list-is-fresh 600 core/reconcile/jobpoll.c
-    [[cluster->name, poll->asked_ms]] [[cluster->name, core->now_ms]] 6900)
+    [[cluster->name, poll->asked_ms]] [[cluster->name, core->now_ms]] 7151)
 mcast_mistake(silence-is-clean 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return r->reported && nodes_clean(r->reported) >= r->reported->count;]])
@@ -136,7 +136,7 @@ mcast_mistake(any-life-will-do 300 core/requests/nodereport.c
     [[while (r && r->number != number)]]
     [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 100 core/requests/nodereport.c
-    [[order != 0 && order < known->order]] [[order > known->order && order == 0]])
+    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 84)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]] 1000)
@@ -161,7 +161,7 @@ mcast_mistake(cleanups-end-at-a-start 300 core/core.c
         core->cleanups.pending -= r->cleaner->count;
         cleaner_destroy(r->cleaner);
         r->cleaner = NULL;
-    }]] 400)
+    }]] 622)
 mcast_mistake(gone-before-its-cleanup-is-back 300 core/act.c
     [[(!r->cleaner || r->cleaner->op.call == 0) &&]] [[]])
 mcast_mistake(waits-for-a-time-that-is-over 300 core/act.c
@@ -176,14 +176,14 @@ mcast_mistake(one-step-covers-those-below 300 core/fabric/cleaner.c
 mcast_mistake(lost-at-the-first-404 300 core/reconcile/missing.c
     [[return e->gone_ms != 0 && core->now_ms - e->gone_ms >= core->config.stray_grace_ms &&
            (e->other_token || e->absent_ms >= e->gone_ms);]]
-    [[return e->gone_ms != 0;]])
+    [[return e->gone_ms != 0;]] 58)
 mcast_mistake(lost-though-listed 1000 core/reconcile/missing.c
     [[    if (e->listed == core->link.list) {
         if (e->gone_ms != 0 && !e->other_token)]]
     [[    if (false) {
-        if (e->gone_ms != 0 && !e->other_token)]])
+        if (e->gone_ms != 0 && !e->other_token)]] 269)
 mcast_mistake(much-at-once-is-lost 300 core/reconcile/missing.c
-    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 8700)
+    [[(!e->loss_accepted && is_mass_loss(core, core->missing))]] [[false]] 8830)
 mcast_mistake(what-is-in-the-way-is-ours 300 core/fabric/call_done.c
     [[if (!r->op->unsure && !core_unanswered(core, r->cluster, r->job)) {
             name_is_taken(core, r);]]
@@ -199,8 +199,8 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
     [[core_save_facts(core, &facts);]])
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
-mcast_mistake(late-lingering-is-nobodys 1000 core/requests/nodereport.c
-    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]])
+mcast_mistake(late-lingering-is-nobodys 100 core/requests/nodereport.c
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 931)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
@@ -235,14 +235,14 @@ mcast_mistake(who-holds-little-is-refused 50 core/reservation/held.c
 mcast_mistake(what-users-hold-is-forgotten-at-a-start 300 core/apply.c
     [[(add ? held_add : held_remove)(&core->vnis_held, r->uid, reservation_own_vnis(r));]]
     [[if (core->now_ms != 0 && (add || held_by(&core->vnis_held, r->uid) >= r->vni_count))
-            (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]])
+            (add ? held_add : held_remove)(&core->vnis_held, r->uid, r->vni_count);]] 60)
 
 # Of relayed jobs (B9); what core/relay really had comes last.
 mcast_mistake(tree-for-two 100 core/relay/join.c
     [[free(w);
     relayed_end(core, r, one);]] [[free(w);]])
 mcast_mistake(join-is-never-given-up 300 core/relay/join.c
-    [[        give_up_request(core, r, one);]] [[        one->give_up_ms += 60000;]])
+    [[        give_up_request(core, r, one);]] [[        one->give_up_ms += 60000;]] 78)
 mcast_mistake(tree-of-a-late-join-stays 500 core/relay/join.c
     [[        delete_unused(core, r, one);]] [[        relayed_end(core, r, one);]])
 mcast_mistake(join-with-the-key 100 core/relay/join.c
@@ -258,19 +258,19 @@ mcast_mistake(reserve-behind-a-job-goes-on 100 core/fabric/reservewait.c
 mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
-        deny_waiters]] 600)
+        deny_waiters]] 778)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
     [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]] 100)
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
-    [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]])
+    [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]] 78)
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
-    [[!one->refused && !one->unfit &&]] [[!one->refused &&]] 1900)
+    [[!one->refused && !one->unfit &&]] [[!one->refused &&]] 1958)
 mcast_mistake(learned-before-it-settles 1000 core/relay/trees.c
-    [[ || sent_ms <= relay->settles_ms)]] [[)]])
+    [[ || sent_ms <= relay->settles_ms)]] [[)]] 312)
 mcast_mistake(trees-are-not-learned 300 core/fabric/cleanup.c
     [[relay_list_due(r) <= core->now_ms;]] [[false && r;]])
 mcast_mistake(leave-of-an-unknown-tree-is-refused 300 core/relay/join.c
-    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1400)
+    [[if (core->now_ms - relay->awaited_ms < core->config.relay_timeout_ms)]] [[if (false)]] 1472)
 mcast_mistake(job-is-gone-before-its-joins 100 core/act.c
     [[    relay_act(core, r); /* who waits]] [[    if (!everything_confirmed(core, r)) relay_act(core, r); /* who waits]])
 mcast_mistake(unreached-was-asked 100 core/fabric/call_done.c
@@ -280,7 +280,7 @@ mcast_mistake(required-waits-without-a-link 100 core/interconnect/slingshot.c
 mcast_mistake(given-up-leave-begins-anew 1000 core/relay/join.c
     [[    if (one->waiters) {
         deny_waiters]] [[    if (one->kind == FMCALL_LEAVE || one->waiters) {
-        deny_waiters]])
+        deny_waiters]] 778)
 
 # Of Slurm's own plugin (B9).
 mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
@@ -308,9 +308,9 @@ mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
     }]])
 mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
     [[    if (r && r->state == JOB_ACTIVE)
-        note_sign_of_life(core, r);]] [[    (void)r;]] 3018500)
+        note_sign_of_life(core, r);]] [[    (void)r;]] 3018572)
 mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
-    [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]])
+    [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]] 68)
 # Of what nodes tell of their NICs (P2).
 mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
     [[known && event->u.nics.order < known->order;]] [[known && event->u.nics.order == 0;]])
@@ -339,10 +339,10 @@ mcast_mistake(unknown-is-quick 150 core/fabric/reservewait.c
 mcast_mistake(puts-off-what-a-number-limits 600 core/fabric/reservewait.c
     [[        op->calls_needed = 0;
     int64_t latest]] [[        op->calls_needed += op->calls_needed == 0;
-    int64_t latest]])
+    int64_t latest]] 365)
 
 mcast_mistake(late-reserve-is-anothers 300 core/act.c
-    [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]])
+    [[return tombstones_get(&core->unanswered,]] [[return core->now_ms < 0 && tombstones_get(&core->unanswered,]] 57)
 set(world --brokers 3)
 mcast_mistake(lease-without-a-margin 50 core/leader/leader.c
     [[sent_ms + ttl_ms - ttl_ms / MARGIN_PARTS;]] [[sent_ms + ttl_ms + 0 * MARGIN_PARTS;]])

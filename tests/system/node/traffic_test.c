@@ -274,7 +274,8 @@ static void commands__show_it(void **state)
     assert_non_null(strstr(out, "n1 cxi1, 0 sent and received"));
     assert_non_null(strstr(out, "without nodes that cannot count it"));
     assert_non_null(strstr(out, "none: no NIC was paused"));
-    assert_non_null(strstr(out, "srun --jobid f17 --overlap --ntasks-per-node 1 mcast-node"));
+    assert_non_null(
+        strstr(out, "srun --jobid f17 --overlap --nodes 1 --ntasks-per-node 1 mcast-node"));
     assert_non_null(strstr(out, "=1\n"));
     EXPECT_RUN(0, "traffic --over 0ms");
     fixture_expect_out(fixture, "n1               cxi0                    0                0"
@@ -321,8 +322,8 @@ static void start_live(struct watch *watch, const char *option)
     snprintf(
         text, sizeof text,
         "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n"
-        "[ \"$1 $2 $3 $4\" = '--jobid=f17 --overlap --ntasks-per-node=1 mcast-node' ] || exit 9\n"
-        "echo $$ >%s/pid\nshift 5\n"
+        "[ \"$1 $2 $3 $4\" = '--jobid=f17 --overlap --nodes=1 --ntasks-per-node=1' ] || exit 9\n"
+        "echo $$ >%s/pid\nshift 6\n"
         "exec %s traffic --config %s/node.conf --node n1 \"$@\"\n",
         fixture->folder, MCAST_NODE, fixture->folder);
     assert_int_equal(folder_write(fixture->folder, "srun", 0755, text), 0);

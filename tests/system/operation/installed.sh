@@ -57,6 +57,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/promises.md
 ./share/doc/mcastd/python.md
 ./share/doc/mcastd/relay.md
+./share/doc/mcastd/releases.md
 ./share/doc/mcastd/security.md
 ./share/doc/mcastd/shared-vnis.md
 ./share/doc/mcastd/state.md

@@ -298,6 +298,31 @@ static void suspended_job__keeps_what_it_has(void **state)
 }
 
 /* By hand, one scene: its name, or *part*. */
+/* P6: Slurm starts one mcast-node on each node of the job, for its owner, who is root here; and its
+ * end ends the watching, too. */
+static void traffic__is_shown_while_a_job_runs(void **state)
+{
+    struct site *site = *state;
+    unsigned int job = cluster_submit(site->cluster, "-N2 -n2 --wrap 'sleep 600'");
+    cluster_await(site->cluster, "squeue -h -j %u -o %%T | grep -q RUNNING", job);
+    cluster_expect(site->cluster,
+                   "mkdir $SITE/live && cat >$SITE/live/mcast-node <<SH\n#!/bin/sh\n"
+                   "export LD_LIBRARY_PATH=%s MOCK_CXI=$SITE/cxi/\\$SLURMD_NODENAME\n"
+                   "exec %s/mcast-node \"\\$@\" --node \\$SLURMD_NODENAME\nSH\n"
+                   "chmod -R a+rx $SITE/live",
+                   MOCK_CXI_FOLDER, PROGRAMS);
+    cluster_expect(site->cluster,
+                   "PATH=$SITE/live:$PATH; "
+                   "$MCASTCTL traffic --cluster elcap --live --every 1s --through slurm %u "
+                   ">$SITE/live/out 2>&1 & pid=$!; tries=600; "
+                   "until grep -q ' 2 nodes, octets' $SITE/live/out; do "
+                   "tries=$((tries - 1)); [ $tries -gt 0 ] || { cat $SITE/live/out; exit 1; }; "
+                   "sleep 0.1; done; scancel %u; wait $pid; status=$?; cat $SITE/live/out; "
+                   "exit $status",
+                   job, job);
+    site_expect_nothing_left(site);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -306,6 +331,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(comment__asks_for_none_on_one_node),
         cmocka_unit_test(batch_job__is_held_with_words),
         cmocka_unit_test(srun__is_told_why_it_cannot_be),
+        cmocka_unit_test(traffic__is_shown_while_a_job_runs),
         cmocka_unit_test(array__has_a_reservation_for_each),
         cmocka_unit_test(array__is_not_held_for_one_task),
         cmocka_unit_test(het_job__shares_its_leaders_vnis),

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/statustable.h"
+#include "base/memory.h"
+#include "cli/age.h"
+#include "cli/command.h"
+#include "cli/plain.h"
+#include "cli/table.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* A line that is being written: words with commas between. */
+struct words {
+    char *text;
+    size_t size;
+    FILE *out;
+};
+
+static void begin(struct words *words)
+{
+    words->out = memory_must(open_memstream(&words->text, &words->size));
+}
+
+__attribute__((format(printf, 2, 3))) static void add(struct words *words, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    if (ftell(words->out) > 0)
+        fputs(", ", words->out);
+    vfprintf(words->out, format, args);
+    va_end(args);
+}
+
+/* Only what there is. */
+static void add_count(struct words *words, long long count, const char *what)
+{
+    if (count > 0)
+        add(words, "%lld %s", count, what);
+}
+
+static void end(struct words *words, struct table *table, const char *name)
+{
+    fclose(words->out);
+    plain_make(words->text);
+    if (words->text[0])
+        table_pair(table, name, "%s", words->text);
+    free(words->text);
+}
+
+static const char *text_of(const json_t *object, const char *name)
+{
+    const char *text = command_text(object, name);
+    return text ? text : "";
+}
+
+static long long number_of(const json_t *object, const char *name)
+{
+    return json_integer_value(json_object_get(object, name));
+}
+
+static void add_age(struct words *words, const char *what, const char *when)
+{
+    char age[AGE_SIZE];
+    age_between(when, time(NULL), age);
+    if (age[0])
+        add(words, "%s %s", what, age);
+}
+
+static void show_broker(struct table *table, const json_t *root)
+{
+    const json_t *leadership = json_object_get(root, "leadership");
+    const char *role = text_of(root, "role");
+    struct words words;
+    begin(&words);
+    add(&words, "%s%s%s", text_of(root, "version"), role[0] ? " " : "", role);
+    add_age(&words, "up", text_of(root, "started"));
+    end(&words, table, "broker");
+    const json_t *standby;
+    size_t i;
+    json_array_foreach(json_object_get(leadership, "standbys"), i, standby)
+    {
+        begin(&words);
+        add(&words, "%s %s", text_of(standby, "url"), text_of(standby, "version"));
+        add(&words, "host %s", text_of(standby, "host"));
+        end(&words, table, "standby");
+    }
+}
+
+static void show_link(struct table *table, const json_t *root)
+{
+    const json_t *fm = json_object_get(root, "fabric_manager");
+    const json_t *queues = json_object_get(root, "queues");
+    const long long waiting = number_of(queues, "fm_reserve") + number_of(queues, "fm_release") +
+                              number_of(queues, "fm_check") + number_of(queues, "fm_cleanup");
+    struct words words;
+    if (!text_of(fm, "url")[0])
+        return;
+    begin(&words);
+    add(&words, "%s", text_of(fm, "url"));
+    add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
+    add_age(&words, "login ends in", text_of(fm, "login_expires"));
+    add_count(&words, number_of(fm, "losses"), "times lost");
+    add_count(&words, waiting, "calls wait");
+    add_count(&words, number_of(queues, "fm_under_way"), "calls under way");
+    end(&words, table, "fabric manager");
+}
+
+static void show_jobs(struct table *table, const json_t *root)
+{
+    const json_t *jobs = json_object_get(root, "jobs");
+    struct words words;
+    if (!jobs)
+        return;
+    begin(&words);
+    add(&words, "%lld active", number_of(jobs, "active"));
+    add_count(&words, number_of(jobs, "releasing"), "releasing");
+    add_count(&words, number_of(jobs, "reserved"), "with addresses");
+    add_count(&words, number_of(root, "strays"), "strays at the fabric manager");
+    end(&words, table, "jobs");
+}
+
+static void show_vnis(struct table *table, const json_t *root)
+{
+    const json_t *vnis = json_object_get(root, "vnis");
+    struct words words;
+    if (!vnis)
+        return;
+    begin(&words);
+    add(&words, "%lld free of %lld", number_of(vnis, "free"), number_of(vnis, "pool"));
+    add(&words, "%lld live", number_of(vnis, "live"));
+    add_count(&words, number_of(vnis, "held"), "of released jobs");
+    add_count(&words, number_of(vnis, "overdue"), "of them overdue");
+    add_count(&words, number_of(vnis, "quarantined"), "quarantined");
+    add_count(&words, number_of(vnis, "shared"), "shared");
+    add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
+    add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
+    add_count(&words, number_of(vnis, "refused"), "reserves refused");
+    end(&words, table, "VNIs");
+}
+
+static void show_partition_keys(struct table *table, const json_t *root)
+{
+    const json_t *keys = json_object_get(root, "partition_keys");
+    struct words words;
+    if (number_of(keys, "pool") == 0)
+        return;
+    begin(&words);
+    add(&words, "%lld free of %lld", number_of(keys, "free"), number_of(keys, "pool"));
+    add_count(&words, number_of(keys, "taken"), "taken");
+    add_count(&words, number_of(keys, "refused"), "reserves refused");
+    end(&words, table, "partition keys");
+}
+
+static void show_addresses(struct table *table, const json_t *root)
+{
+    const json_t *addresses = json_object_get(root, "addresses");
+    const long long total = number_of(addresses, "total");
+    const long long each = number_of(addresses, "per_job");
+    struct words words;
+    if (!addresses)
+        return;
+    begin(&words);
+    if (total > 0)
+        add(&words, "%lld reserved of %lld", number_of(addresses, "reserved"), total);
+    else
+        add(&words, "%lld reserved", number_of(addresses, "reserved"));
+    if (each > 0)
+        add(&words, "%lld a job", each);
+    end(&words, table, "addresses");
+}
+
+static void show_rest(struct table *table, const json_t *root)
+{
+    const json_t *cleanups = json_object_get(root, "cleanups");
+    const json_t *connections = json_object_get(root, "connections");
+    const json_t *commits = json_object_get(root, "commits");
+    struct words words;
+    begin(&words);
+    add_count(&words, number_of(cleanups, "pending"), "pending");
+    add_count(&words, number_of(cleanups, "given_up"), "given up");
+    end(&words, table, "cleanups");
+    begin(&words);
+    if (connections)
+        add(&words, "%lld of %lld", number_of(connections, "open"), number_of(connections, "max"));
+    add_count(&words, number_of(connections, "event_streams"), "of them follow events");
+    add_count(&words, number_of(connections, "refused"), "refused");
+    end(&words, table, "connections");
+    begin(&words);
+    if (commits)
+        add(&words, "%lld records", number_of(commits, "records"));
+    add_count(&words, number_of(json_object_get(root, "queues"), "unsaved"), "unsaved");
+    add_count(&words, number_of(commits, "failures"), "failed commits");
+    end(&words, table, "ledger");
+}
+
+static void add_cluster(struct table *table, const json_t *cluster)
+{
+    char age[AGE_SIZE];
+    const char *synced = text_of(cluster, "synced"), *listed = text_of(cluster, "listed");
+    age_between(strcmp(synced, listed) > 0 ? synced : listed, time(NULL), age);
+    char *name = memory_text(text_of(cluster, "name")),
+         *nodes = memory_text(text_of(cluster, "nodes"));
+    plain_make(name);
+    plain_make(nodes);
+    table_row(table);
+    table_cell(table, name);
+    table_cellf(table, "%lld", number_of(cluster, "active"));
+    table_cellf(table, "%lld", number_of(cluster, "releasing"));
+    table_cellf(table, "%s%s", age[0] ? age : "never", age[0] ? " ago" : "");
+    table_cell(table, nodes[0] ? nodes : "-");
+    free(name);
+    free(nodes);
+}
+
+int statustable_print(const json_t *root)
+{
+    static void (*const lines[])(struct table * table, const json_t *root) = {
+        show_broker,         show_link,      show_jobs, show_vnis,
+        show_partition_keys, show_addresses, show_rest};
+    struct table *table = table_create_pairs();
+    const json_t *cluster, *clusters = json_object_get(root, "clusters");
+    size_t i;
+    for (i = 0; i < sizeof lines / sizeof *lines; i++)
+        lines[i](table, root);
+    const int code = table_print(table);
+    if (code != 0 || json_array_size(clusters) == 0)
+        return code;
+    table = table_create("CLUSTER,>ACTIVE,>RELEASING,JOBS LISTED,~NODES");
+    json_array_foreach(clusters, i, cluster) add_cluster(table, cluster);
+    return table_print(table);
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+/* What `mcastctl status` and `top` show below the verdict. */
+
+#include <jansson.h>
+
+/* Prints what people ask for of the answer of /v1/status; what is zero and matters only when it is
+ * not is left out, and `--json` has all. An exit code. */
+int statustable_print(const json_t *root);

@@ -1,0 +1,91 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# people_test.sh BUILD: what mcastctl shows people of a broker that is well, and in trouble: status' first
+# line names cause and next step (B5); list's fields and order; completion; what a mistyped command means.
+build=$1
+export PATH=$build/bin:$PATH
+# shellcheck source=tests/system/rig/fixture.sh
+source "$(dirname "$0")/../rig/fixture.sh"
+
+mkdir "$dir/conf.d"
+printf '[vni]\npool = 4000-4001\n[cluster "tuo"]\nlist_command = /bin/false\n[cluster "elcap"]\nnodes = n[1-300]\n' \
+    >"$dir/conf.d/people.conf"
+prepare
+
+has() { # has FILE WORDS
+    grep -qF -- "$2" "$1" || { cat "$1" >&2 && fail "$1 lacks: $2"; }
+}
+says() { # says WORDS: the first line of status
+    mcastctl status >"$dir/status"
+    head -n 1 "$dir/status" | grep -qF -- "$1"
+}
+
+# ---- list ----
+mcastctl reserve --uid 0 --node-count 2 small >"$dir/out/small"
+mcastctl reserve --uid 0 --node-count 200 large >"$dir/out/large"
+[ "$(mcastctl list --sort -nodes --output job,user | tail -n +2 | tr -s ' ' | paste -sd,)" = "large root,small root" ] ||
+    fail "list is not sorted by nodes"
+[ "$(mcastctl list --sort nodes --output job | tail -n +2 | paste -sd,)" = "small,large" ] ||
+    fail "list is not sorted by nodes the other way round"
+[ "$(mcastctl list --sort age --output job | tail -n +2 | paste -sd,)" = "large,small" ] ||
+    fail "the youngest is not first"
+mcastctl list >"$dir/list"
+has "$dir/list" "AGE"
+if mcastctl list --sort size 2>"$dir/refused"; then fail "sorted by what there is not"; fi
+has "$dir/refused" "'size' is no field; there are number, cluster"
+if mcastctl list --output job,,user 2>"$dir/refused"; then fail "a field without a name"; fi
+if mcastctl list --held --sort age 2>"$dir/refused"; then fail "--held with other columns"; fi
+
+# ---- status ----
+mcastctl status >"$dir/status"
+has "$dir/status" "2 active, 2 with addresses"
+has "$dir/status" "0 free of 2, 2 live"
+[ "$(wc -l <"$dir/status")" -le 24 ] || fail "status is more than a screen"
+if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
+says "NO VNI IS FREE: jobs that need one cannot start" || fail "status does not say that the VNIs are used up"
+has "$dir/status" "What to do: mcastctl doctor"
+mcastctl release small >"$dir/out/released"
+list_fails() { mcastctl status >"$dir/status" && grep -q "THE ACTIVE JOBS OF tuo CANNOT BE LISTED" "$dir/status"; }
+until_it "status says that a list command fails" list_fails
+kill "$fm"
+fm=''
+until_it "status says that the fabric manager is away" says "NO FABRIC MANAGER"
+has "$dir/status" "jobs run without hardware collectives"
+
+# ---- top ----
+mcastctl top --every 100ms >"$dir/top" &
+top=$!
+others="$top $others"
+twice() { [ "$(grep -c '^NO FABRIC MANAGER' "$dir/top")" -ge 2 ]; }
+until_it "top shows status again and again" twice
+kill -INT "$top"
+wait "$top" || fail "top ended with $?"
+
+# ---- names ----
+if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
+has "$dir/refused" "did you mean status?"
+if mcastctl frobnicate 2>"$dir/refused"; then fail "a command that there is not"; fi
+if grep -q "did you mean" "$dir/refused"; then fail "what is like nothing means nothing"; fi
+
+# ---- completion ----
+completed() { # completed WORD…: what the last word may become
+    bash -c 'source <(mcastctl --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _mcastctl
+        printf "%s\n" "${COMPREPLY[@]}" | paste -sd ,' completed "$@"
+}
+[ "$(completed mcastctl stat)" = status ] || fail "a command is not completed"
+[ "$(completed mcastctl --url reserve list --so)" = --sort ] || fail "an option is not completed"
+[ "$(completed mcastctl --cluster=a show --st)" = --steps ] || fail "a command's own option is not completed"
+[ -z "$(completed mcastctl status --so)" ] || fail "another command's option is completed"
+if command -v zsh >/dev/null; then
+    mcastctl --completion zsh >"$dir/_mcastctl"
+    zsh -n "$dir/_mcastctl" || fail "zsh does not read its completion"
+else
+    echo "skipped: zsh is not installed" >&2
+fi
+
+# ---- the broker is away ----
+kill "$broker"
+wait "$broker" || true
+broker=''
+if mcastctl status 2>"$dir/refused"; then fail "status of a broker that is not there"; fi
+has "$dir/refused" "$dir/mcastd.sock"
