@@ -134,8 +134,17 @@ struct begun {
 static void on_done(struct request *request)
 {
     struct begun *begun = (struct begun *)request;
-    begun->done(&(struct mcast_outcome){request->rc, &request->error, request->document},
-                begun->arg);
+    struct mcast_outcome outcome = {.code = request->rc, .error = &request->error};
+    char *json = NULL;
+    if (request->call.read != call_read_root) {
+        outcome.reservation = request->document;
+    } else if (request->document) {
+        outcome.json = json = json_dumps(document_root(request->document), JSON_COMPACT);
+        if (!json)
+            outcome.code = fault_nomem(&request->error);
+    }
+    begun->done(&outcome, begun->arg);
+    free(json);
     document_free(request->document);
     call_release(&request->call);
     free(begun);

@@ -875,6 +875,7 @@ struct mcast_outcome {
     int code;                                    /* MCAST_OK, or as the calls that wait return it */
     const struct mcast_error *error;             /* never NULL; says why, unless MCAST_OK */
     const struct mcast_reservation *reservation; /* NULL after a failure */
+    const char *json; /* of mcast_async_status; else, and after a failure, NULL */
 };
 
 /* Called exactly once for each request that was begun (0 was returned): by mcast_async_dispatch, or
@@ -899,6 +900,8 @@ MCAST_API int mcast_async_nodes_clean(struct mcast_async *async, const char *clu
                                       const char *job, uint64_t number, const char *nodes,
                                       const char *state, mcast_done_fn *done, void *arg,
                                       uint64_t *request, struct mcast_error *error);
+MCAST_API int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg,
+                                 uint64_t *request, struct mcast_error *error);
 
 /* The same with what these nodes have counted (NULL: nothing), which counts when none of them was
  * reported of as clean before. MCAST_REFUSED, status 422: the broker is too old; without, it takes

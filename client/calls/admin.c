@@ -23,6 +23,14 @@ int mcast_status(struct mcast *handle, char **json, struct mcast_error *error)
     return get_json(handle, "/v1/status", json, error);
 }
 
+int mcast_async_status(struct mcast_async *async, mcast_done_fn *done, void *arg, uint64_t *request,
+                       struct mcast_error *error)
+{
+    struct call call = {0};
+    call_set(&call, "GET", call_read_root, error, "/v1/status");
+    return async_begin(async, call, done, arg, request, error);
+}
+
 int mcast_options(struct mcast *handle, const char *cluster, char **json, struct mcast_error *error)
 {
     struct call call = {.rc = cluster ? names_check_cluster(cluster, error) : 0};

@@ -148,20 +148,28 @@ static int read_job(struct node *node, const struct command_options *options, st
     return COMMAND_GO_ON;
 }
 
+/* Only what is shown to be wrong is taken away: libcxi may not be in this container, and the outer
+ * job another resource manager's. */
 static int read_environment(struct node *node, struct variables *variables)
 {
     const char *given[VARIABLES_COUNT];
     struct error err;
-    int rc = 0;
+    bool some = false;
     for (int i = 0; i < VARIABLES_COUNT; i++) {
         given[i] = getenv(variables_names[i]);
         if (given[i] && !given[i][0])
             given[i] = NULL;
-        if (given[i] && rc == 0)
-            rc = node_find_nics(node, &err);
+        some |= given[i] != NULL;
     }
+    int rc = some ? node_find_nics(node, &err) : 0;
+    if (rc == 0 && some && node->nics.count == 0)
+        rc = error_set(&err, ERROR_NOT_FOUND, "no NIC can be seen here");
     if (rc == 0)
         rc = variables_inherit(variables, given, &node->nics, &err);
+    if (rc < 0 && rc != ERROR_INVALID && variables_pass(variables, given)) {
+        say("warning: SLINGSHOT_* of the outer job are handed on unchecked: %s", err.text);
+        rc = 0;
+    }
     return rc < 0 ? command_failed(&err) : COMMAND_GO_ON;
 }
 

@@ -4,6 +4,7 @@
 #include "node/commands/command.h"
 #include "node/record/inventory.h"
 #include "node/record/missed.h"
+#include "node/record/over.h"
 #include "node/record/remainder.h"
 #include "node/record/report.h"
 
@@ -36,6 +37,8 @@ static int run_tend(struct node *node, const struct command_options *options)
     node->users = options->users;
     int rc = remainder_retry(node, REMAINDER_ALL, UINT32_MAX);
     report_spool(node, 0);
+    const int ended = node->broker_gone ? COMMAND_DONE : over_end(node);
+    rc = rc == COMMAND_BUSY || ended == COMMAND_DONE ? rc : ended;
     if (!node->broker_gone) {
         missed_tell(node);
         inventory_tend(node);

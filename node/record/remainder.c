@@ -6,6 +6,7 @@
 #include "node/commands/command.h"
 #include "node/jobsvc.h"
 #include "node/record/report.h"
+#include "node/record/reservation.h"
 #include "node/services/limits.h"
 
 #include <stdlib.h>
@@ -29,6 +30,17 @@ static bool has_job(const char *users, uint32_t uid)
             return true;
     }
     return false;
+}
+
+/* Leaves out of *now those other jobs of the owner that are over by the broker's word: their
+ * epilogs may never come, and nothing is lost when a node is drained for nothing. */
+static void forget_ended(struct node *node, struct notes *now, const struct note *note)
+{
+    const struct note *other;
+    int code;
+    while (!note->stuck && !node->broker_gone && (other = notes_other_of_owner(now, note)) &&
+           reservation_ask(node, &other->claim, &code) == RESERVATION_OVER)
+        now->at[other - now->at].state = NOTE_GONE;
 }
 
 /* now: what is remembered by now, as jobs have come and gone while it was tried. */
@@ -55,6 +67,7 @@ int remainder_judge(struct node *node, const struct note *note)
         say("%s", err.text);
         return COMMAND_BUSY;
     }
+    forget_ended(node, &now, note);
     int rc = judge_remainder(node, &now, note, excuse);
     if (rc == COMMAND_IN_USE)
         say("%s", excuse);

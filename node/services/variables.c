@@ -46,7 +46,9 @@ void variables_add(struct variables *variables, const char *device,
 static void print_value(const struct variables *variables, enum variables_name name, FILE *out)
 {
     char vnis[CLAIM_VNIS_TEXT_SIZE];
-    if (name == VARIABLES_VNIS)
+    if (variables->unchecked[name])
+        fputs(variables->unchecked[name], out);
+    else if (name == VARIABLES_VNIS)
         fputs(claim_vnis(variables->vnis, variables->vni_count, vnis), out);
     else if (name == VARIABLES_TCS)
         fprintf(out, "0x%02x", variables->traffic_classes);
@@ -109,7 +111,7 @@ void variables_print(const struct variables *variables, enum variables_format fo
         const char *name = variables_names[i];
         if (format == VARIABLES_JSON)
             fputs(i ? ",\n" : "{\n", out);
-        if (!variables->clear) {
+        if (!variables->clear || variables->unchecked[i]) {
             fprintf(out, "%s%s%s", formats[format].before, name, formats[format].equals);
             print_value(variables, (enum variables_name)i, out);
             fputs(formats[format].after, out);
@@ -170,7 +172,7 @@ static int inherit_vnis(struct variables *variables, const char *value, struct e
     return 0;
 }
 
-/* The service must be there, and be for just these VNIs. Its owner does not matter: the kernel
+/* The service must be there, and be for these VNIs. Its owner does not matter: the kernel
  * checks that when it is used. */
 static int inherit_service(struct variables *variables, struct nics *nics, const char *device,
                            unsigned int id, struct error *err)
@@ -189,8 +191,9 @@ static int inherit_service(struct variables *variables, struct nics *nics, const
                          "SLINGSHOT_SVC_IDS cannot be inherited: %s has no service %u; the outer "
                          "job's services are gone",
                          device, id);
-    bool same = service->restricted_vnis && service->num_vld_vnis == variables->vni_count;
-    for (unsigned int i = 0; i < variables->vni_count; i++)
+    /* Another resource manager's may have more VNIs, or be for any. */
+    bool same = true;
+    for (unsigned int i = 0; service->restricted_vnis && i < variables->vni_count; i++)
         same &= service_has_vni(service, variables->vnis[i]);
     if (!same)
         return error_set(err, ERROR_INVALID,
@@ -239,8 +242,7 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
         return 0;
     for (int i = VARIABLES_VNIS; i <= VARIABLES_SVC_IDS; i++) {
         if (!given[i])
-            return error_set(err, ERROR_INVALID,
-                             "%s is not set, and others of the outer job are: set all or none",
+            return error_set(err, ERROR_NOT_FOUND, "%s is not set, and others of the outer job are",
                              variables_names[i]);
     }
     int rc = inherit_vnis(variables, given[VARIABLES_VNIS], err);
@@ -257,4 +259,17 @@ int variables_inherit(struct variables *variables, const char *const given[VARIA
                          classes, variables->traffic_classes);
     variables->traffic_classes = (unsigned int)bits;
     return 0;
+}
+
+bool variables_pass(struct variables *variables, const char *const given[VARIABLES_COUNT])
+{
+    static const char letters[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-";
+    *variables = (struct variables){.clear = true};
+    for (int i = 0; i < VARIABLES_COUNT; i++) {
+        variables->unchecked[i] = given[i];
+        if (given[i] && given[i][strspn(given[i], letters)] != '\0')
+            return false;
+    }
+    return true;
 }

@@ -35,6 +35,8 @@ struct variables {
     uint16_t vnis[CXI_SVC_MAX_VNIS];
     struct service_place services[NIC_MAX];
     unsigned int traffic_classes; /* those that every service allows */
+    /* By enum variables_name; where one is set these are printed as they are, and nothing else. */
+    const char *unchecked[VARIABLES_COUNT];
 };
 
 extern const char *const variables_names[VARIABLES_COUNT];
@@ -48,8 +50,12 @@ void variables_add(struct variables *variables, const char *device,
 /* Takes over the services that an outer instance left in the environment, and checks them against
  * what is there (F6). given: the values of variables_names, NULL where unset. With none of them,
  * variables->clear. SLINGSHOT_TCS may be missing: it is found again at the services. ERROR_INVALID:
- * which value is wrong, and why. */
+ * which value is wrong, and why; ERROR_NOT_FOUND, ERROR_IO: why it cannot be known. */
 int variables_inherit(struct variables *variables, const char *const given[VARIABLES_COUNT],
                       struct nics *nics, struct error *err);
+
+/* Takes them over as they are, where that cannot be checked. False: a value is none that could be
+ * right, or must not get to a shell. */
+bool variables_pass(struct variables *variables, const char *const given[VARIABLES_COUNT]);
 
 void variables_print(const struct variables *variables, enum variables_format format, FILE *out);

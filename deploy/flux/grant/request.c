@@ -272,6 +272,30 @@ bool request_fails_for_launch(const struct mcast_error *error)
     return mcast_later(error, NULL);
 }
 
+/* "VNIs 1024,1025, 23 addresses"; "VNI 1026, no addresses: " and why. */
+static json_t *summary(const json_t *memo)
+{
+    const json_t *vnis = json_object_get(memo, "vnis");
+    const json_int_t addresses = json_integer_value(json_object_get(memo, "addresses"));
+    const char *reason = json_string_value(json_object_get(memo, "reason"));
+    char numbers[64] = "";
+    size_t i, length = 0;
+    json_t *vni;
+    json_array_foreach(vnis, i, vni)
+    {
+        length +=
+            (size_t)snprintf(numbers + length, sizeof numbers - length, "%s%" JSON_INTEGER_FORMAT,
+                             i ? "," : "", json_integer_value(vni));
+        if (length >= sizeof numbers)
+            break;
+    }
+    const char *count = json_array_size(vnis) > 1 ? "VNIs " : length ? "VNI " : "no VNI";
+    return addresses > 0
+               ? json_sprintf("%s%s, %" JSON_INTEGER_FORMAT " addresses", count, numbers, addresses)
+               : json_sprintf("%s%s, no addresses%s%s", count, numbers, reason ? ": " : "",
+                              reason ? reason : "");
+}
+
 json_t *request_memo(const json_t *reservation)
 {
     static const struct {
@@ -290,5 +314,6 @@ json_t *request_memo(const json_t *reservation)
         if (value && !json_is_null(value))
             json_object_set(memo, members[i].name, value);
     }
+    json_object_set_new(memo, "summary", summary(memo));
     return memo;
 }

@@ -67,7 +67,7 @@ bool request_fails_for_launch(const struct mcast_error *error);
 bool request_count_ids(const char *text, uint32_t *count);
 
 /* The job's memo, which every user of the machine can read: {"number","vnis","hwcoll","reason",
- * "addresses","warning"}, as far as they are there, of a reservation as mcast_reservation_json
- * writes it: never its environment, where the token is. The caller's to json_decref; NULL: memory
- * is exhausted. */
+ * "addresses","warning","summary"}, the last one a line for people (deploy/flux/flux-jobs.toml), as
+ * far as they are there, of a reservation as mcast_reservation_json writes it: never its
+ * environment, where the token is. The caller's to json_decref; NULL: memory is exhausted. */
 json_t *request_memo(const json_t *reservation);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/grant/request.h"
+#include "deploy/flux/jobtap/event.h"
 #include "deploy/flux/jobtap/jobtap.h"
 #include "deploy/flux/jobtap/sum.h"
 
@@ -24,6 +25,7 @@ struct hold {
     double began;           /* reactor's time */
     uint64_t request;       /* the reserve under way; 0: none */
     flux_future_t *publish; /* under way; NULL: none */
+    json_t *memo;           /* what it was granted, for people; NULL: not yet, or not known */
     uint32_t node_count;    /* 0: not known */
     struct sum *sum;        /* of its nodes that are clean, not reported yet */
     bool starting;          /* its start is held */
@@ -58,6 +60,7 @@ static void destroy_hold(void *data)
         drop_request(hold);
         sum_give_up(hold->sum);
     }
+    json_decref(hold->memo);
     free(hold);
 }
 
@@ -111,6 +114,7 @@ static void refuse_job(struct hold *hold, const char *words)
 {
     struct jobtap *jobtap = hold->jobtap;
     hold->over = true;
+    event_post(jobtap, hold->id, "refused", NULL, words);
     if (flux_jobtap_raise_exception(jobtap->plugin, hold->id, "mcast", 0, "%s", words) == 0)
         return;
     flux_log_error(jobtap->flux, "mcast: %s: no exception can be raised (%s)", hold->name, words);
@@ -131,16 +135,16 @@ static void on_published(flux_future_t *future, void *data)
 /* ---- what was granted, for the job's nodes and for people, as the script prolog tells it ---- */
 
 /* Only for people: a job whose memo fails is none the worse. */
-static void post_memo(struct hold *hold, const struct mcast_reservation *reservation)
+static void tell_people(struct hold *hold, const struct mcast_reservation *reservation)
 {
     struct jobtap *jobtap = hold->jobtap;
     char *text = mcast_reservation_json(reservation, 0);
     json_t *decoded = text ? json_loads(text, 0, NULL) : NULL;
-    json_t *memo = request_memo(decoded);
-    if (!memo ||
-        flux_jobtap_event_post_pack(jobtap->plugin, hold->id, "memo", "{s:O}", "mcast", memo) < 0)
+    hold->memo = request_memo(decoded);
+    if (!hold->memo || flux_jobtap_event_post_pack(jobtap->plugin, hold->id, "memo", "{s:O}",
+                                                   "mcast", hold->memo) < 0)
         flux_log_error(jobtap->flux, "mcast: %s: no memo can be posted", hold->name);
-    json_decref(memo);
+    event_post(jobtap, hold->id, "reserved", hold->memo, NULL);
     json_decref(decoded);
     free(text);
 }
@@ -175,7 +179,7 @@ static bool publish_grant(struct hold *hold, const struct mcast_reservation *res
         hold->publish = NULL;
     }
     if (hold->publish)
-        post_memo(hold, reservation);
+        tell_people(hold, reservation);
     explicit_bzero(text, strlen(text));
     free(text);
     return hold->publish;
@@ -195,6 +199,7 @@ static void start_without(struct hold *hold, const char *words)
     flux_log(jobtap->flux, LOG_WARNING, "mcast: %s starts without VNIs and multicast addresses: %s",
              hold->name, words);
     hold->reserves = false;
+    event_post(jobtap, hold->id, "without", NULL, words);
     jobtap_release(jobtap, hold->name);
     finish_prolog(hold, 0);
 }
@@ -285,6 +290,7 @@ static void start_hold(struct hold *hold, uint32_t uid)
 static void fail_job(struct jobtap *jobtap, flux_jobid_t id, const char *words)
 {
     bool held = flux_jobtap_prolog_start(jobtap->plugin, prolog) == 0;
+    event_post(jobtap, id, "refused", NULL, words);
     flux_jobtap_raise_exception(jobtap->plugin, id, "mcast", 0, "%s", words);
     if (held)
         flux_jobtap_prolog_finish(jobtap->plugin, id, prolog, 1);
@@ -313,6 +319,8 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
         hold->asked = asked;
         start_hold(hold, (uint32_t)uid);
     } else {
+        if (asked && asked->off)
+            event_post(jobtap, id, "off", NULL, NULL);
         if (asked)
             request_release(asked);
         free(asked);
@@ -337,6 +345,7 @@ void hold_adopt(struct jobtap *jobtap, flux_plugin_arg_t *args)
 static void release_job(struct hold *hold)
 {
     if (hold && hold->reserves) {
+        event_post(hold->jobtap, hold->id, "releasing", NULL, NULL);
         jobtap_release(hold->jobtap, hold->name);
         hold->reserves = false;
     }
@@ -388,6 +397,14 @@ void hold_hear(flux_t *flux, flux_msg_handler_t *handler, const flux_msg_t *word
     if ((!hold || !sum_add(jobtap, &hold->sum, &said, word)) &&
         flux_respond_error(flux, word, ENOENT, "it does not know such a job or node") < 0)
         flux_log_error(flux, "mcast: a node gets no answer");
+}
+
+json_t *hold_list(const struct jobtap *jobtap)
+{
+    json_t *all = json_object();
+    for (const struct hold *hold = jobtap->holds; all && hold; hold = hold->after)
+        json_object_set_new(all, hold->name, hold->memo ? json_incref(hold->memo) : json_object());
+    return all;
 }
 
 void hold_give_up_all(struct jobtap *jobtap)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "deploy/flux/jobtap/jobtap.h"
+#include "deploy/flux/jobtap/event.h"
+#include "deploy/flux/jobtap/query.h"
 #include "base/names.h"
 
 #include <stdio.h>
@@ -25,9 +27,13 @@ struct release {
 static void on_released(const struct mcast_outcome *outcome, void *data)
 {
     struct release *release = data;
-    if (outcome->code < 0 && outcome->code != MCAST_NOT_FOUND)
+    if (outcome->code < 0 && outcome->code != MCAST_NOT_FOUND) {
+        flux_jobid_t id;
         flux_log(release->jobtap->flux, LOG_ERR, "mcast: %s is not released: %s", release->job,
                  outcome->error->text);
+        if (outcome->code != MCAST_STOPPED && flux_job_id_parse(release->job, &id) == 0)
+            event_post(release->jobtap, id, "unreleased", NULL, outcome->error->text);
+    }
     free(release);
 }
 
@@ -107,6 +113,7 @@ static void destroy_jobtap(void *data)
     hold_give_up_all(jobtap);
     mcast_async_close(jobtap->broker);
     mcast_async_close(jobtap->once);
+    query_destroy(jobtap->query);
     free(jobtap->cluster);
     free(jobtap);
 }
@@ -153,7 +160,8 @@ static bool create_jobtap(flux_plugin_t *plugin, struct mcast_error *error)
     jobtap->flux = flux_jobtap_get_flux(plugin);
     if (!read_settings(jobtap, &url, error) || open_broker(jobtap, url, error) < 0)
         goto failed;
-    if (flux_jobtap_service_register(plugin, "clean", hold_hear, jobtap) < 0 ||
+    jobtap->query = query_create(jobtap);
+    if (!jobtap->query || flux_jobtap_service_register(plugin, "clean", hold_hear, jobtap) < 0 ||
         flux_plugin_aux_set(plugin, aux_name, jobtap, destroy_jobtap) < 0) {
         strcpy(error->text, no_reactor);
         goto failed;
@@ -175,6 +183,13 @@ static int on_conf(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *
     return flux_jobtap_error(plugin, args, "mcast: %s", error.text);
 }
 
+static int on_query(flux_plugin_t *plugin, const char *topic, flux_plugin_arg_t *args, void *data)
+{
+    (void)topic, (void)data;
+    const struct jobtap *jobtap = flux_plugin_aux_get(plugin, aux_name);
+    return query_answer(jobtap->query, args);
+}
+
 struct job_event {
     void (*run)(struct jobtap *jobtap, flux_plugin_arg_t *args);
 };
@@ -192,9 +207,13 @@ __attribute__((visibility("default"))) int flux_plugin_init(flux_plugin_t *plugi
     static struct job_event adopt = {hold_adopt}, begin = {hold_begin}, finish = {hold_finish},
                             clean_up = {hold_clean_up};
     static const struct flux_plugin_handler handlers[] = {
-        {"conf.update", on_conf, NULL},           {"job.new", on_job, &adopt},
-        {"job.state.run", on_job, &begin},        {"job.event.finish", on_job, &finish},
-        {"job.state.cleanup", on_job, &clean_up}, {0},
+        {"conf.update", on_conf, NULL},
+        {"job.new", on_job, &adopt},
+        {"job.state.run", on_job, &begin},
+        {"job.event.finish", on_job, &finish},
+        {"job.state.cleanup", on_job, &clean_up},
+        {"plugin.query", on_query, NULL},
+        {0},
     };
     return flux_plugin_register(plugin, "mcast", handlers);
 }

@@ -9,8 +9,10 @@
 
 #include <flux/core.h>
 #include <flux/jobtap.h>
+#include <jansson.h>
 
 struct hold;
+struct query;
 
 /* What all jobs share. */
 struct jobtap {
@@ -26,6 +28,7 @@ struct jobtap {
     unsigned retry_timeout_ms; /* how long a reserve may take, broker away or not */
     bool optional;             /* jobs run without, when the broker does not answer in that time */
     struct hold *holds;        /* all there are */
+    struct query *query;       /* what flux jobtap query prints */
 };
 
 /* Asks the broker to release a job, with retries: it may be down, and a release that is lost is
@@ -50,6 +53,10 @@ void hold_clean_up(struct jobtap *jobtap, flux_plugin_arg_t *args);
 
 /* The service mcast.clean, data: the jobtap: nothing of a job is left on a node. */
 void hold_hear(flux_t *flux, flux_msg_handler_t *handler, const flux_msg_t *word, void *data);
+
+/* All jobs that are seen to, {"f2fRx":{…}}, with what they were granted as far as it is known. The
+ * caller's; NULL: memory is exhausted. */
+json_t *hold_list(const struct jobtap *jobtap);
 
 /* The plugin is unloaded: gives up what is under way. Jobs whose start is held stay held, as with
  * any prolog of a plugin that goes. */

@@ -190,6 +190,36 @@ static void async__reports_their_traffic(void **state)
     end(async, fake);
 }
 
+static void hear_status(const struct mcast_outcome *outcome, void *arg)
+{
+    struct heard *heard = arg;
+    heard->times++;
+    heard->code = outcome->code;
+    assert_null(outcome->reservation);
+    if (outcome->code == MCAST_OK)
+        assert_string_equal(outcome->json, "{\"role\":\"leader\"}");
+    else
+        assert_null(outcome->json);
+}
+
+/* What a plugin shows of the broker. */
+static void async__asks_how_the_broker_is(void **state)
+{
+    static const struct reply script[] = {{200, NULL, "{\"role\": \"leader\"}", THEN_KEEP},
+                                          {200, NULL, "no JSON", THEN_KEEP}};
+    struct fakebroker *fake = fakebroker_create(script, SIZE(script));
+    struct mcast_async *async = open_async(fakebroker_url(fake), 0);
+    struct heard heard = {0};
+    assert_int_equal(mcast_async_status(async, hear_status, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_OK);
+    fakebroker_expect(fake, 1, BARE("GET", "/v1/status"));
+    assert_int_equal(mcast_async_status(async, hear_status, &heard, NULL, NULL), 0);
+    await_answer(async, &heard);
+    assert_int_equal(heard.code, MCAST_UNCLEAR);
+    end(async, fake);
+}
+
 #define LAUNCHED                                                                                   \
     "{\"cluster\":\"elcap\",\"job\":\"f1\",\"number\":7,\"state\":\"active\",\"launch\":\"a "      \
     "line\"}"
@@ -492,6 +522,7 @@ static void async__may_be_closed_in_a_callback(void **state)
 
 UNIT_MAIN(cmocka_unit_test(async__reserves_and_releases),
           cmocka_unit_test(async__reports_many_nodes),
+          cmocka_unit_test(async__asks_how_the_broker_is),
           cmocka_unit_test(async__reports_their_traffic),
           cmocka_unit_test(launch__is_asked_for_alike_in_both_forms),
           cmocka_unit_test(async__refuses_what_is_not_allowed_without_calling_back),

@@ -31,6 +31,7 @@ expect_refused() {
     ! flux job status "$id" >/dev/null 2>&1 || fail "'$*' ran"
     ! has_event "$id" ' start$' || fail "'$*' was started"
     told=$(last_refusal "$id")
+    flux job eventlog "$id" | grep 'mcast status="refused"' | grep -qF -- "$words" || fail "no event says why '$*' is refused"
     [[ $told == *"$words"* ]] || fail "'$*' is told '$told', not '$words'"
 }
 
@@ -64,6 +65,12 @@ token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/out/gr
 [ -n "$token" ] || fail "no token was published"
 ! flux job eventlog "$id" | grep -qF "$token" || fail "the token stands in the eventlog"
 ! grep -qF "$token" "$dir/flux.log" || fail "the token stands in the log"
+said=$(flux job wait-event -t 60 -m status=reserved "$id" mcast) || fail "no event tells what was reserved"
+[[ $said == *'vnis=[1024,1025]'*'hwcoll="reserved"'* ]] || fail "the event says: $said"
+flux job wait-event -t 60 -m status=releasing "$id" mcast >/dev/null || fail "no event tells of the release"
+mkdir -p "$dir/xdg/flux" && cp "$(dirname "$0")/../../../deploy/flux/flux-jobs.toml" "$dir/xdg/flux/"
+said=$(XDG_CONFIG_DIRS=$dir/xdg flux jobs -o mcast "$id")
+[[ $said == *"VNIs 1024,1025, 23 addresses" ]] || fail "flux jobs -o mcast says: $said"
 FLUX_SHELL_RC_PATH=$shell_rc flux run -N2 env >"$dir/out/env"
 [ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/out/env")" = 2 ] || fail "the tasks are not told: $(cat "$dir/out/env")"
 expect_clean
@@ -71,6 +78,7 @@ expect_clean
 echo "# a job that wants nothing is left alone"
 flux run -o mcast=off true
 ! has_event "$(flux job last)" 'description="mcast"' || fail "a job that wants nothing was held"
+has_event "$(flux job last)" 'mcast status="off" vnis=\[\]' || fail "no event says that it wants nothing"
 
 echo "# who cannot have it is told in words"
 expect_refused "-o mcast.vnis is a number from 0 to 4" flux submit -o mcast.vnis=9 true
@@ -87,6 +95,9 @@ holds "$id" || fail "a running job holds nothing"
 flux cancel "$id"
 until_it "it is being cancelled" in_state "$id" CLEANUP
 holds "$id" || has_event "$id" ' finish ' || fail "released before its processes have ended"
+queried() { flux jobtap query mcast.so >"$dir/query" && jq -e "$1" <"$dir/query" >/dev/null; }
+queried ".jobs.$(plain "$id").vnis | length == 1" || fail "a query does not tell what the job has: $(cat "$dir/query")"
+until_it "a query tells of the broker" queried '.broker | .answers and .link == "up" and .vnis.numbers == "1024-65535"'
 touch "$dir/go"
 expect_clean
 
@@ -137,6 +148,8 @@ expect_refused "cannot reach mcastd" flux submit -N1 -o mcast.vnis=0 -o mcast.hw
 flux run -N1 -o mcast.vnis=0 true || fail "a job that needs no VNI was refused"
 reload cluster=elcap patience=1 optional=true
 flux run -N1 true || fail "a job was refused where the site lets it run without"
+has_event "$(flux job last)" 'mcast status="without" .*cannot reach' || fail "no event says that it runs without"
+until_it "a query tells that the broker is away" queried '.broker | (.answers | not) and (.error | contains("cannot reach"))'
 expect_refused "cannot reach mcastd" flux submit -N1 -o mcast.hwcoll=required true
 start_broker
 expect_clean

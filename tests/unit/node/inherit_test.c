@@ -80,10 +80,6 @@ TEST(inherit__says_what_is_wrong)
     static const struct {
         const char *vnis, *devices, *ids, *classes, *why;
     } wrong[] = {
-        {NULL, "cxi0", "3", NULL, "SLINGSHOT_VNIS is not set"},
-        {"1024", NULL, "3", NULL, "SLINGSHOT_DEVICES is not set"},
-        {"1024", "cxi0", NULL, NULL, "SLINGSHOT_SVC_IDS is not set"},
-        {NULL, NULL, NULL, "0x0a", "SLINGSHOT_VNIS is not set"},
         {"1024", "cxi0,cxi1", "3", NULL, "2 entries and SLINGSHOT_SVC_IDS 1"},
         {"1024", "cxi2", "3", NULL, "no NIC cxi2"},
         {"1024", "cxi0", "5", NULL, "cxi0 has no service 5"},
@@ -109,6 +105,33 @@ TEST(inherit__says_what_is_wrong)
                          ERROR_INVALID);
         assert_words(err.text, wrong[i].why);
     }
+}
+
+/* Another resource manager's: it may leave some out, and have services for more VNIs than a job's,
+ * or for any. */
+TEST(inherit__of_a_foreign_manager_is_not_taken_away)
+{
+    struct variables variables;
+    struct error err;
+    assert_int_equal(inherit(&variables, NULL, "cxi0", "3", NULL, &err), ERROR_NOT_FOUND);
+    assert_non_null(strstr(err.text, "SLINGSHOT_VNIS is not set"));
+    assert_int_equal(inherit(&variables, "1024", "cxi0", NULL, NULL, &err), ERROR_NOT_FOUND);
+    assert_int_equal(inherit(&variables, NULL, NULL, NULL, "0x0a", &err), ERROR_NOT_FOUND);
+    nics.at[0].services->descs[1].restricted_vnis = 0;
+    assert_int_equal(inherit(&variables, "1025", "cxi0", "3", NULL, &err), 0);
+
+    const char *given[VARIABLES_COUNT] = {NULL, "cxi0", "3", "0x0a"};
+    char *text = NULL;
+    size_t size;
+    assert_true(variables_pass(&variables, given));
+    FILE *out = open_memstream(&text, &size);
+    variables_print(&variables, VARIABLES_SLURM, out);
+    fclose(out);
+    assert_string_equal(text, "unset SLINGSHOT_VNIS\nexport SLINGSHOT_DEVICES=cxi0\n"
+                              "export SLINGSHOT_SVC_IDS=3\nexport SLINGSHOT_TCS=0x0a\n");
+    free(text);
+    given[VARIABLES_VNIS] = "1024';id;'";
+    assert_false(variables_pass(&variables, given));
 }
 
 TEST(inherit__a_nic_that_fails_is_no_proof)
