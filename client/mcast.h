@@ -284,9 +284,9 @@ struct mcast_reservation {
     const char *profile;            /* that it was reserved with, or NULL */
     const char *const *shared_vnis; /* names of the last of vnis, ended by NULL; none also where
                                        they are not told: in lists, and to nodes */
-    unsigned vnis_shared; /* so many of vnis, the last ones, are shared: told to nodes, too */
-    const char *node_addresses;     /* with mcast_launch.addresses: a word that is carried beside
-                                       launch, with a blank between them; NULL: see warning */
+    unsigned vnis_shared;       /* so many of vnis, the last ones, are shared: told to nodes, too */
+    const char *node_addresses; /* with mcast_launch.addresses: a word that is carried beside
+                                   launch, with a blank between them; NULL: see warning */
 };
 
 /* The same request again gets the same answer. *out (not NULL) is to be freed with
