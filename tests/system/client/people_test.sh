@@ -60,6 +60,17 @@ twice() { [ "$(grep -c '^NO FABRIC MANAGER' "$dir/top")" -ge 2 ]; }
 until_it "top shows status again and again" twice
 kill -INT "$top"
 wait "$top" || fail "top ended with $?"
+# Ctrl-C ends it also while it waits for a broker that does not answer.
+kill -STOP "$broker"
+mcastctl top >"$dir/top" &
+top=$!
+others="$top $others"
+asks() { [ -n "$(ss -Hxl src "$dir/mcastd.sock" | awk '$3 > 0')" ]; }
+until_it "top asks" asks
+kill -INT "$top"
+wait "$top" || fail "top ended with $?"
+kill -CONT "$broker"
+[ ! -s "$dir/top" ] || fail "top waited for the broker before it ended"
 
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
