@@ -17,8 +17,11 @@ int fault_set_word(struct mcast_error *error, int code, const char *word, const 
     va_start(args, format);
     vsnprintf(error->text, sizeof error->text, format, args);
     va_end(args);
-    for (char *c = error->text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    /* No control character of ASCII or of UTF-8 (U+0080 to U+009F) gets to a terminal. */
+    for (unsigned char *c = (unsigned char *)error->text; *c; c++) {
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = ' ';
+        else if (*c < 0x20 || *c == 0x7f)
             *c = ' ';
     }
     return code;

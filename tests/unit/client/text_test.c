@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Text in URLs (RFC 3986, 2.1). */
+/* Text in URLs (RFC 3986, 2.1), and in errors. */
 
 #include "client/text.h"
 #include "tests/unit/unit.h"
@@ -22,6 +22,15 @@ UNIT(text__what_means_something_in_a_url)
     becomes("a b&c=d?#+;:@!", "a%20b%26c%3Dd%3F%23%2B%3B%3A%40%21");
     becomes("\x01\x7f", "%01%7F");
     becomes("\xc6\x92x", "%C6%92x");
+}
+
+UNIT(text__an_error_drives_no_terminal)
+{
+    struct mcast_error error;
+    fault_set(&error, MCAST_REFUSED, "%s",
+              "a\x1b[2J\x7f\n \xc2\x9b"
+              "2J \xc3\xa9\xc2\xa0 \xc2");
+    assert_string_equal(error.text, "a [2J     2J \xc3\xa9\xc2\xa0 \xc2");
 }
 
 UNIT_RUN(NULL, NULL)
