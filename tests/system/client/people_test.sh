@@ -79,13 +79,15 @@ if mcastctl frobnicate 2>"$dir/refused"; then fail "a command that there is not"
 if grep -q "did you mean" "$dir/refused"; then fail "what is like nothing means nothing"; fi
 
 # ---- completion ----
-completed() { # completed WORD…: what the last word may become
-    bash -c 'source <(mcastctl --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _mcastctl
+completed() { # completed WORD…: what the last word may become; bash parts words at = and :
+    bash -c 'source <(mcastctl --completion bash); COMP_LINE=$* COMP_POINT=${#COMP_LINE}
+        read -ra COMP_WORDS <<<"$(sed "s/[=:]/ & /g" <<<"$*")"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mcastctl
         printf "%s\n" "${COMPREPLY[@]}" | paste -sd ,' completed "$@"
 }
 [ "$(completed mcastctl stat)" = status ] || fail "a command is not completed"
 [ "$(completed mcastctl --url reserve list --so)" = --sort ] || fail "an option is not completed"
 [ "$(completed mcastctl --cluster=a show --st)" = --steps ] || fail "a command's own option is not completed"
+[ "$(completed mcastctl --url unix:/tmp/x --cacert=a list --so)" = --sort ] || fail "not behind an address"
 [ -z "$(completed mcastctl status --so)" ] || fail "another command's option is completed"
 if command -v zsh >/dev/null; then
     mcastctl --completion zsh >"$dir/_mcastctl"
