@@ -4,6 +4,9 @@
 #include "client/text.h"
 #include "tests/unit/unit.h"
 
+#include <jansson.h>
+#include <string.h>
+
 static void becomes(const char *plain, const char *expected)
 {
     struct text text = {0};
@@ -31,6 +34,26 @@ UNIT(text__an_error_drives_no_terminal)
               "a\x1b[2J\x7f\n \xc2\x9b"
               "2J \xc3\xa9\xc2\xa0 \xc2");
     assert_string_equal(error.text, "a [2J     2J \xc3\xa9\xc2\xa0 \xc2");
+}
+
+/* Else what passes it on as JSON cannot. */
+UNIT(text__an_error_that_is_cut_ends_with_a_whole_character)
+{
+    struct mcast_error error;
+    char text[sizeof error.text + 8];
+    for (size_t shift = 0; shift < 3; shift++) {
+        memset(text, 'a', shift);
+        for (size_t i = shift; i < sizeof text; i++)
+            text[i] = "\xe2\x82\xac"[(i - shift) % 3];
+        text[sizeof text - 1] = '\0';
+        fault_set(&error, MCAST_REFUSED, "%s", text);
+        json_t *json = json_string(error.text);
+        assert_non_null(json);
+        assert_true(strlen(error.text) >= sizeof error.text - 4);
+        json_decref(json);
+    }
+    fault_set(&error, MCAST_REFUSED, "whole \xe2\x82\xac");
+    assert_string_equal(error.text, "whole \xe2\x82\xac");
 }
 
 UNIT_RUN(NULL, NULL)
