@@ -54,7 +54,9 @@ static int show(struct call *call, time_t *away)
         plain_printf("NO ANSWER for %lld s: %s\n", (long long)(time(NULL) - *away),
                      call->error.text);
         plain_colour(PLAIN_NORMAL);
-        return call->error.code == MCAST_UNREACHABLE ? command_finish() : rc;
+        return call->error.code == MCAST_UNREACHABLE || mcast_later(&call->error, NULL)
+                   ? command_finish()
+                   : rc;
     }
     *away = 0;
     json_t *root = json_loads(text, 0, NULL);

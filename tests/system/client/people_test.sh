@@ -72,6 +72,39 @@ wait "$top" || fail "top ended with $?"
 kill -CONT "$broker"
 [ ! -s "$dir/top" ] || fail "top waited for the broker before it ended"
 
+# "Not now" is no end either: a broker that has too much to do, or comes back as the leader.
+python3 - "$dir/busy.sock" <<'PYTHON' &
+import http.server, socketserver, sys
+class Broker(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    answers = [(503, b'{"code":"not-leader","detail":"another broker leads"}')]
+    def address_string(self):
+        return "a client"
+    def log_message(self, *_):
+        pass
+    def do_GET(self):
+        status, body = self.answers.pop() if self.answers else (200, b'{"role":"leader"}')
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json" if status == 200 else "application/problem+json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+socketserver.ThreadingUnixStreamServer(sys.argv[1], Broker).serve_forever()
+PYTHON
+others="$! $others"
+until_it "a busy broker listens" test -S "$dir/busy.sock"
+mcastctl --url "unix:$dir/busy.sock" top --every 100ms >"$dir/top" 2>&1 &
+top=$!
+others="$top $others"
+goes_on() {
+    kill -0 "$top" 2>/dev/null || { cat "$dir/top" >&2 && fail "top has ended"; }
+    grep -q '^All is well' "$dir/top"
+}
+until_it "top goes on after 'not now'" goes_on
+has "$dir/top" "NO ANSWER for 0 s: another broker leads"
+kill -INT "$top"
+wait "$top" || fail "top ended with $?"
+
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
 has "$dir/refused" "did you mean status?"
