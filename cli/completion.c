@@ -40,29 +40,29 @@ static void print_words(const struct command_group groups[], const char *set)
     }
 }
 
-/* Which command stands on the line; first: the place of the first word after mcastctl. */
-static void print_search(const char *words, const char *first, const char *end)
+/* Which command stands on the line, in $words: from the first word after mcastctl to the one that
+ * is written. */
+static void print_search(const char *first, const char *end)
 {
     const char *bar = "";
     const struct command_option *common;
     printf("    local i command= all=\n    for ((i = %s; i < %s; i++)); do\n"
-           "        case ${%s[i]} in\n        ",
-           first, end, words);
+           "        case ${words[i]} in\n        ",
+           first, end);
     for (size_t i = 0; (common = command_common_option(i)); i++)
         print_with_value(common, &bar);
-    printf(") ((i++)) ;;\n        -*) ;;\n        *) command=${%s[i]} && break ;;\n"
-           "        esac\n    done\n    case $command in\n",
-           words);
+    puts(") ((i++)) ;;\n        -*) ;;\n        *) command=${words[i]} && break ;;\n"
+         "        esac\n    done\n    case $command in");
 }
 
 void completion_print(const struct command_group groups[], bool zsh)
 {
     puts(zsh ? "#compdef mcastctl\n# Made by mcastctl --completion zsh.\n_mcastctl() {"
              : "# Made by mcastctl --completion bash.\n_mcastctl() {");
-    if (zsh)
-        print_search("words", "2", "CURRENT");
-    else
-        print_search("COMP_WORDS", "1", "COMP_CWORD");
+    /* COMP_WORDS would have the parts of --url=unix:/path. */
+    if (!zsh)
+        puts("    local words\n    read -ra words <<<\"${COMP_LINE:0:COMP_POINT}.\"");
+    print_search(zsh ? "2" : "1", zsh ? "CURRENT" : "${#words[@]} - 1");
     print_words(groups, "all=\"");
     puts("    esac");
     puts(

@@ -6,6 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* What was cut within a character is no UTF-8, which JSON must be. */
+static void drop_cut_character(char *text)
+{
+    unsigned char *end = (unsigned char *)text + strlen(text);
+    while ((char *)end > text && (end[-1] & 0xc0) == 0x80)
+        end--;
+    if ((char *)end > text && end[-1] >= 0xc0)
+        end[-1] = '\0';
+}
+
 int fault_set_word(struct mcast_error *error, int code, const char *word, const char *format, ...)
 {
     va_list args;
@@ -15,10 +25,14 @@ int fault_set_word(struct mcast_error *error, int code, const char *word, const 
     error->code = code;
     snprintf(error->word, sizeof error->word, "%s", word);
     va_start(args, format);
-    vsnprintf(error->text, sizeof error->text, format, args);
+    if (vsnprintf(error->text, sizeof error->text, format, args) >= (int)sizeof error->text)
+        drop_cut_character(error->text);
     va_end(args);
-    for (char *c = error->text; *c; c++) {
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
+    /* No control character of ASCII or of UTF-8 (U+0080 to U+009F) gets to a terminal. */
+    for (unsigned char *c = (unsigned char *)error->text; *c; c++) {
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0)
+            c[0] = c[1] = ' ';
+        else if (*c < 0x20 || *c == 0x7f)
             *c = ' ';
     }
     return code;

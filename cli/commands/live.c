@@ -18,11 +18,14 @@
 enum { LINE_SIZE = 16 * 1024, WORDS_SIZE = 200, RANKS_SIZE = 64 * 1024 };
 
 static volatile sig_atomic_t interrupted;
+static struct mcast *waiting_for; /* set before the first signal can come */
 
+/* A broker that does not answer is not waited for: the step on the nodes ends at once. */
 static void on_signal(int number)
 {
     (void)number;
     interrupted = 1;
+    mcast_stop(waiting_for);
 }
 
 /* ---- the program on the nodes ---- */
@@ -191,6 +194,7 @@ int live_run(struct call *call, const struct live *live)
     }
     if (start(call, live, nodes, &program, &code) < 0)
         return code;
+    waiting_for = call->handle;
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
     sigaction(SIGHUP, &action, NULL);

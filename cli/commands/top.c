@@ -17,11 +17,14 @@ enum { EVERY, EVERY_MAX_MS = 3600 * 1000 };
 static const struct command_option options[] = {[EVERY] = {"every", true}, {0}};
 
 static volatile sig_atomic_t stopped;
+static struct mcast *asked; /* set before the first signal can come */
 
+/* A broker that does not answer is not waited for. */
 static void on_signal(int number)
 {
     (void)number;
     stopped = 1;
+    mcast_stop(asked);
 }
 
 /* Keys are read as they are pressed. False: no terminal, no keys. */
@@ -40,6 +43,8 @@ static int show(struct call *call, time_t *away)
 {
     char *text = NULL;
     const int rc = mcast_status(call->handle, &text, &call->error);
+    if (rc < 0 && stopped)
+        return 0;
     if (isatty(STDOUT_FILENO))
         fputs("\033[H\033[2J", stdout);
     if (rc < 0) {
@@ -70,6 +75,7 @@ static int run_top(struct call *call)
     char pressed = 0;
     if (command_duration(call, EVERY, EVERY_MAX_MS, &every_ms) < 0)
         return MCAST_USAGE;
+    asked = call->handle;
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     const bool keys = read_keys(&before);

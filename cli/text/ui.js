@@ -37,7 +37,7 @@ function tell(error) {
 
 function show() {
     const [name, ...rest] = location.hash.slice(1).split("/");
-    shown = views[name] ? name : "now";
+    shown = Object.hasOwn(views, name) ? name : "now";
     for (const link of document.querySelectorAll("nav a")) {
         const current = link.hash === (shown === "job" ? "#jobs" : `#${shown}`);
         if (current)

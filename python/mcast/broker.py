@@ -217,4 +217,4 @@ class Broker:
     def events(self, after=0, follow=False, cluster=None, job=None, kinds=None, own=False):
         """Events after that number (0: all that are kept), then, with follow, those to come. own:
         those of the token's job. See Events; it has a connection of its own."""
-        return Events(self._open(), after, follow, own, cluster, job, kinds)
+        return Events(self._open, after, follow, own, cluster, job, kinds)

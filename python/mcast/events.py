@@ -53,7 +53,7 @@ class Events:
     one that was given out: begin with it as `after` the next time. To be closed, or used with
     `with`."""
 
-    def __init__(self, handle, after, follow, own, cluster, job, kinds):
+    def __init__(self, open_handle, after, follow, own, cluster, job, kinds):
         self.last = after
         # The struct points to the words; both live as long as the thread does.
         words = words_of(kinds)
@@ -61,7 +61,7 @@ class Events:
                                  kinds=words)
         flags = ((cdecl.CONSTANTS["MCAST_FOLLOW"] if follow else 0) |
                  (cdecl.CONSTANTS["MCAST_OWN_EVENTS"] if own else 0))
-        self._stream = _Stream(handle)
+        self._stream = _Stream(open_handle())
         self._thread = threading.Thread(target=self._stream.run, args=(after, flags, selection),
                                         daemon=True)
         self._thread.start()
@@ -70,9 +70,10 @@ class Events:
         return self
 
     def __next__(self):
-        if self._stream is None:
+        stream = self._stream
+        if stream is None:
             raise StopIteration
-        event = self._stream.queue.get()
+        event = stream.queue.get()
         if isinstance(event, dict):
             self.last = event.get("seq") or self.last
             return event
@@ -93,6 +94,10 @@ class Events:
             except queue.Empty:
                 self._thread.join(0.05)
         lib().mcast_close(stream.handle)
+        try:
+            stream.queue.put_nowait(_END)  # for another thread that waits in next()
+        except queue.Full:
+            pass  # that one has something to take
 
     def __enter__(self):
         return self

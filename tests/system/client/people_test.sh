@@ -60,6 +60,17 @@ twice() { [ "$(grep -c '^NO FABRIC MANAGER' "$dir/top")" -ge 2 ]; }
 until_it "top shows status again and again" twice
 kill -INT "$top"
 wait "$top" || fail "top ended with $?"
+# Ctrl-C ends it also while it waits for a broker that does not answer.
+kill -STOP "$broker"
+mcastctl top >"$dir/top" &
+top=$!
+others="$top $others"
+asks() { [ -n "$(ss -Hxl src "$dir/mcastd.sock" | awk '$3 > 0')" ]; }
+until_it "top asks" asks
+kill -INT "$top"
+wait "$top" || fail "top ended with $?"
+kill -CONT "$broker"
+[ ! -s "$dir/top" ] || fail "top waited for the broker before it ended"
 
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
@@ -68,13 +79,15 @@ if mcastctl frobnicate 2>"$dir/refused"; then fail "a command that there is not"
 if grep -q "did you mean" "$dir/refused"; then fail "what is like nothing means nothing"; fi
 
 # ---- completion ----
-completed() { # completed WORD…: what the last word may become
-    bash -c 'source <(mcastctl --completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _mcastctl
+completed() { # completed WORD…: what the last word may become; bash parts words at = and :
+    bash -c 'source <(mcastctl --completion bash); COMP_LINE=$* COMP_POINT=${#COMP_LINE}
+        read -ra COMP_WORDS <<<"$(sed "s/[=:]/ & /g" <<<"$*")"; COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _mcastctl
         printf "%s\n" "${COMPREPLY[@]}" | paste -sd ,' completed "$@"
 }
 [ "$(completed mcastctl stat)" = status ] || fail "a command is not completed"
 [ "$(completed mcastctl --url reserve list --so)" = --sort ] || fail "an option is not completed"
 [ "$(completed mcastctl --cluster=a show --st)" = --steps ] || fail "a command's own option is not completed"
+[ "$(completed mcastctl --url unix:/tmp/x --cacert=a list --so)" = --sort ] || fail "not behind an address"
 [ -z "$(completed mcastctl status --so)" ] || fail "another command's option is completed"
 if command -v zsh >/dev/null; then
     mcastctl --completion zsh >"$dir/_mcastctl"

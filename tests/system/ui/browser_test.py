@@ -251,6 +251,12 @@ def test(browser):
                         ("waits", "reserves at the fabric manager")):
         browser.await_text(f"#card-{card}", words)
     check_looks(browser, "now")
+    for name in "constructor", "nothing":  # neither is a view
+        browser.run(f"location.hash = '#{name}'")
+        browser.await_text("nav a[aria-current]", "Now")
+        browser.run("location.hash = '#time'")
+        browser.await_text("nav a[aria-current]", "Time")
+    browser.press("1")
     token = follow_a_job(browser, broker)
     use_table(browser)
     if JOBS >= 10000:

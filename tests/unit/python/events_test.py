@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Events as an iterator, to a real mcastd that is killed meanwhile (F22)."""
+import gc
+import os
 import threading
 
 import case
@@ -41,6 +43,25 @@ class Events(case.Case):
         next(forgotten)
         del forgotten
         case.wait_until("no thread is left", lambda: threading.active_count() == begin)
+
+    def test_close_ends_a_thread_that_waits_for_the_next(self):
+        events = self.broker.events(follow=True)
+        self.assertEqual(next(events)["event"], "link-up")
+        reader = threading.Thread(target=lambda: list(events), daemon=True)
+        reader.start()
+        waiters = events._stream.queue.not_empty._waiters
+        case.wait_until("it waits", lambda: waiters)
+        events.close()
+        reader.join(60)
+        self.assertFalse(reader.is_alive())
+
+    def test_what_is_refused_leaves_nothing_open(self):
+        before = len(os.listdir("/proc/self/fd"))
+        for _ in range(3):
+            with self.assertRaises(TypeError):
+                self.broker.events(kinds="reserved")
+        gc.collect()
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before)
 
     def test_refusal_is_raised(self):
         with self.assertRaises(mcast.Refused) as caught:
