@@ -229,6 +229,9 @@ int statustable_print(const json_t *root)
     if (code != 0 || json_array_size(clusters) == 0)
         return code;
     table = table_create("CLUSTER,>ACTIVE,>RELEASING,JOBS LISTED,~NODES");
-    json_array_foreach(clusters, i, cluster) add_cluster(table, cluster);
+    json_array_foreach(clusters, i, cluster)
+    {
+        add_cluster(table, cluster);
+    }
     return table_print(table);
 }

@@ -207,9 +207,9 @@ static bool print_certificate(const json_t *root)
 bool verdict_print(const json_t *root)
 {
     static bool (*const faults[])(const json_t *root) = {
-        print_alarms, print_role,  print_standbys,    print_storage,  print_link,
-        print_vnis,   print_nodes, print_adopted,     print_cleanups, print_verify,
-        print_reload, print_lists, print_certificate,
+        print_alarms, print_role,    print_storage,     print_link,     print_vnis,
+        print_nodes,  print_adopted, print_standbys,    print_cleanups, print_verify,
+        print_reload, print_lists,   print_certificate,
     };
     bool any = false;
     plain_colour(PLAIN_BAD);

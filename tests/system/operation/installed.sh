@@ -127,10 +127,13 @@ until grep -q ' READY ' "$dir/log"; do
     kill -0 "$broker" 2>/dev/null || fail "the installed mcastd does not start"
     sleep 0.05
 done
-# The Python module that was installed, and what finds it and libmcast: without Flux.
-"$dir/usr/libexec/flux/cmd/flux-mcast" list --cluster elcap --url "unix:$dir/s" >"$dir/list" ||
-    fail "the installed flux mcast does not reach mcastd"
-grep -q '^JOBID ' "$dir/list" || fail "flux mcast list says: $(cat "$dir/list")"
+# The Python module that was installed, and what finds it and libmcast: without Flux. Python cannot
+# open a library with sanitizers.
+if ! ldd "$dir/usr/sbin/mcastd" | grep -q libasan; then
+    "$dir/usr/libexec/flux/cmd/flux-mcast" list --cluster elcap --url "unix:$dir/s" >"$dir/list" ||
+        fail "the installed flux mcast does not reach mcastd"
+    grep -q '^JOBID ' "$dir/list" || fail "flux mcast list says: $(cat "$dir/list")"
+fi
 
 status=0
 kill "$broker"

@@ -81,16 +81,18 @@ static int read_arguments(struct arguments *out, int argc, char **argv)
     return 0;
 }
 
+enum { HWCOLL_SIZE = 160 };
+
 /* A pool so small that every VNI is used again and again, and quarantined only for a moment. As
  * many addresses a job as the machine can give, 119 of 4086, so that a job often has to wait for
  * what the one before it is giving back. */
-static struct testbed *set_stage(const struct arguments *arguments)
+static struct testbed *set_stage(const struct arguments *arguments, char hwcoll[HWCOLL_SIZE])
 {
-    char hwcoll[160], addresses[16] = "auto";
+    char addresses[16] = "auto";
 
     if (arguments->addresses > 0)
         snprintf(addresses, sizeof addresses, "%u", arguments->addresses);
-    snprintf(hwcoll, sizeof hwcoll,
+    snprintf(hwcoll, HWCOLL_SIZE,
              "min_nodes = %u\naddresses_per_job = %s\ntotal_addresses = 4086\n"
              "system_nodes = 4360\n",
              arguments->min_nodes, addresses);
@@ -148,7 +150,8 @@ static int write_report(const struct arguments *arguments, const struct joblog *
 
 static int run(const struct arguments *arguments, const struct joblog *log)
 {
-    struct testbed *testbed = set_stage(arguments);
+    char hwcoll[HWCOLL_SIZE]; /* the broker's configuration is written at each start */
+    struct testbed *testbed = set_stage(arguments, hwcoll);
     struct notes *notes = notes_create(log->job_count);
     const struct rounds_options options = {.log = log,
                                            .testbed = testbed,
