@@ -84,13 +84,14 @@ static void declare_lost(struct core *core, struct reservation *r)
                      "%s, asked twice -> lost, its job is notified", reason);
     missing_forget(core, r->op);
     struct reservation_record rec = reservation_record(r);
+    const uint64_t proof = token_proof(r->token);
     rec.hwcoll = HWCOLL_LOST;
     /* Another's is not ours to delete. But an earlier try of ours may yet be acted on. */
     rec.fm_side = open ? FM_SIDE_MAYBE : FM_SIDE_NOTHING;
     rec.token = (struct secret){0};
     rec.reason = reason;
     (void)core_save(core, &rec);
-    core_publish(core, EVENT_LOST, r, reason, 0);
+    core_publish(core, EVENT_LOST, r, reason, proof);
     if (other && !open)
         conflict_raise(core, r->cluster, r->job, "it has another session token than ours");
     core_act(core, r);

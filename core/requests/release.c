@@ -7,6 +7,18 @@
 
 /* A job is over: its VNIs are quarantined, its addresses given back in the background (F18). */
 
+/* The token of one that was lost is no longer kept, and what is listed again may have it (B11). */
+static uint64_t lost_proof(const struct core *core, const struct reservation *r)
+{
+    assert(r->hwcoll == HWCOLL_LOST);
+    for (uint64_t seq = core->last_seq; seq >= core_first_seq(core) && seq > 0; seq--) {
+        const struct event_record *event = eventlog_at(&core->events, seq);
+        if (event && event->kind == EVENT_LOST && event->number == r->number)
+            return event->proof;
+    }
+    return 0;
+}
+
 void core_begin_release(struct core *core, struct reservation *r, const char *why)
 {
     assert(reservation_valid(r));
@@ -29,6 +41,8 @@ void core_begin_release(struct core *core, struct reservation *r, const char *wh
         rec.fm_side = FM_SIDE_NOTHING;
     if (proof == 0 && core_unanswered(core, r->cluster, r->job))
         proof = PROOF_UNANSWERED;
+    if (proof == 0 && r->hwcoll == HWCOLL_LOST)
+        proof = lost_proof(core, r);
     rec.state = JOB_RELEASING;
     if (r->hwcoll == HWCOLL_RESERVED || r->hwcoll == HWCOLL_WANTED)
         rec.hwcoll = HWCOLL_RELEASED;

@@ -260,9 +260,9 @@ struct event_record {
     uint64_t seq; /* 1, 2, 3, … without gaps; survives restarts */
     int64_t time_ms;
     uint64_t number; /* of the reservation, 0 when about none */
-    uint64_t proof;  /* of EVENT_RELEASED: token_proof of its session token, by which a leftover of
-                        it is known (B11); PROOF_UNANSWERED: a RESERVE of it may be acted on,
-                        however late (F21); else 0 */
+    uint64_t proof;  /* of EVENT_RELEASED and EVENT_LOST: token_proof of its session token, by which
+                        a leftover of it is known (B11); PROOF_UNANSWERED: a RESERVE of it may be
+                        acted on, however late (F21); else 0 */
     const char *cluster;  /* NULL when about none */
     const char *job;      /* NULL when about none */
     const char *detail;   /* words, or NULL */

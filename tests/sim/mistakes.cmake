@@ -113,7 +113,7 @@ mcast_mistake(repeat-is-no-sign-of-life 1000 core/requests/reserve.c
     [[    note_sign_of_life(core, r);
     if (field)]] [[    if (field)]] 331)
 mcast_mistake(lost-is-not-told 50 core/reconcile/missing.c
-    [[core_publish(core, EVENT_LOST, r, reason, 0);]] [[(void)reason;]])
+    [[core_publish(core, EVENT_LOST, r, reason, proof);]] [[(void)reason, (void)proof;]])
 mcast_mistake(another-token-is-as-good 600 core/fabric/call_done.c
     [[!secret_equal(r->token, token);]] [[false;]] 600)
 mcast_mistake(leaving-does-not-count 300 core/reservation/sizing.c

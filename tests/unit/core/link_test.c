@@ -483,6 +483,29 @@ FRESH(link__stray_needs_two_looks)
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
+/* F20, B11: also of one that was lost before its job was over, and is listed again after that. */
+FRESH(link__deletes_what_was_lost_and_comes_back)
+{
+    struct driver *d = *state;
+    static const char *const names[] = {"elcap-77"};
+    driver_up(d);
+    driver_reserved_job(d, "77");
+    for (int i = 0; i < 2; i++) {
+        driver_tick(d, d->config.relist_ms);
+        driver_list(d, NULL, 0, FM_OK);
+        driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
+    }
+    assert_int_equal(driver_job(d, "77")->hwcoll, HWCOLL_LOST);
+    driver_release(d, "77");
+    driver_tick(d, d->config.relist_ms);
+    driver_list(d, names, 1, FM_OK);
+    driver_tick(d, d->config.stray_grace_ms);
+    driver_list(d, names, 1, FM_OK);
+    driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-77");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+}
+
 UP(link__stray_that_vanishes_is_forgotten)
 {
     struct driver *d = *state;
