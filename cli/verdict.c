@@ -57,7 +57,9 @@ static bool print_role(const json_t *root)
     if (!role[0] || strcmp(role, "leader") == 0)
         return fault;
     if (leader[0] && strcmp(role, "standby") == 0) {
+        plain_colour(PLAIN_NORMAL);
         plain_printf("This broker is a standby; %s leads.\n", leader);
+        plain_colour(PLAIN_BAD);
         return fault;
     }
     plain_printf("NOT SERVING: this broker is %s%s\n", role,
@@ -72,7 +74,8 @@ static bool print_standbys(const json_t *root)
     const json_t *standbys = json_object_get(leadership, "standbys");
     const char *version = text_of(root, NULL, "version");
     const char *configuration = text_of(leadership, NULL, "configuration");
-    bool fault = standbys && json_array_size(standbys) == 0;
+    bool fault = standbys && json_array_size(standbys) == 0 &&
+                 strcmp(text_of(root, NULL, "role"), "standby") != 0;
     size_t i;
     if (fault)
         puts("NO STANDBY: if this broker fails, none takes over");
@@ -118,6 +121,17 @@ static bool print_vnis(const json_t *root)
     if (!json_is_integer(free) || json_integer_value(free) != 0)
         return false;
     puts("NO VNI IS FREE: jobs that need one cannot start");
+    return true;
+}
+
+static bool print_addresses(const json_t *root)
+{
+    const long long total = count_of(root, "addresses", "total");
+    if (total <= 0 || count_of(root, "addresses", "reserved") < total)
+        return false;
+    printf("ALL %lld ADDRESSES ARE RESERVED: jobs that start now run without hardware collectives, "
+           "until others end\n",
+           total);
     return true;
 }
 
@@ -207,9 +221,9 @@ static bool print_certificate(const json_t *root)
 bool verdict_print(const json_t *root)
 {
     static bool (*const faults[])(const json_t *root) = {
-        print_alarms, print_role,    print_storage,     print_link,     print_vnis,
-        print_nodes,  print_adopted, print_standbys,    print_cleanups, print_verify,
-        print_reload, print_lists,   print_certificate,
+        print_alarms,    print_role,   print_storage, print_link,        print_vnis,
+        print_addresses, print_nodes,  print_adopted, print_standbys,    print_cleanups,
+        print_verify,    print_reload, print_lists,   print_certificate,
     };
     bool any = false;
     plain_colour(PLAIN_BAD);

@@ -976,6 +976,7 @@ static void status__says_first_what_is_wrong(void **state)
          THEN_KEEP},
         {200, NULL,
          "{\"jobs\":{\"active\":3,\"adopted\":2},\"cleanups\":{\"given_up\":1},"
+         "\"addresses\":{\"total\":92,\"reserved\":92},"
          "\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
          THEN_KEEP},
         {200, NULL,
@@ -1001,6 +1002,7 @@ static void status__says_first_what_is_wrong(void **state)
     assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
     assert_int_equal(RUN("status"), 0);
     assert_words(test->out, "THE LAST RELOAD WAS REFUSED");
+    assert_words(test->out, "ALL 92 ADDRESSES ARE RESERVED: jobs that start now run without");
     assert_words(test->out, "2 ACTIVE JOBS WERE FOUND WITHOUT THEIR VNIS: these may be given out "
                             "again, see state.md\n");
     assert_words(test->out, "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start: look in the "
