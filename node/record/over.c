@@ -7,8 +7,9 @@
 #include "node/record/report.h"
 #include "node/record/reservation.h"
 
-/* tries and tried_ms of a note that does not linger: how often the broker has said that the job is
- * over while its owner had processes here, and when it was asked, or first looked at. */
+/* tries and tried_ms of a note that does not linger: how often in a row the broker has said that
+ * the job is over, and when it was asked, or first looked at. One answer ends nothing: between two
+ * steps a job that runs has no process on most of its nodes (B11). */
 enum { TIMES_SAID = 2, SOONER = 6 };
 
 /* Longer than its housekeeping takes, which an epilog left it to. */
@@ -65,12 +66,13 @@ static void tell_lingering(struct node *node, struct note *note)
 static bool is_over(struct node *node, struct note *note, enum reservation_state state)
 {
     const bool may_run = jobsvc_may_run(note);
-    const unsigned int said = state == RESERVATION_OVER ? note->tries + 1 : 0;
+    const bool over = state == RESERVATION_OVER || (state == RESERVATION_UNKNOWN && !may_run);
+    const unsigned int said = over ? note->tries + 1 : 0;
     if (state == RESERVATION_NO_ANSWER)
         return false;
-    if ((state != RESERVATION_ACTIVE && !may_run) || said >= TIMES_SAID)
+    if (said >= TIMES_SAID)
         return true;
-    if (said > 0)
+    if (said > 0 && may_run)
         tell_lingering(node, note);
     keep_asked(node, note, said);
     return false;

@@ -48,7 +48,15 @@ static void over__without_an_epilog_is_ended(void **state)
     begin(fixture, 1, NOBODY_HERE);
     age(fixture, "1");
     EXPECT_RUN_LEAVES(0, 4, "tend"); /* it is active */
+    fakebroker_set_job(fixture->broker, "f1", NULL);
+    age(fixture, "1");
+    EXPECT_RUN_LEAVES(0, 4, "tend"); /* one answer, of a broker that may have lost it (B11) */
+    tell(fixture, 1, NOBODY_HERE, "active");
+    age(fixture, "1");
+    EXPECT_RUN_LEAVES(0, 4, "tend");
     tell(fixture, 1, NOBODY_HERE, "releasing");
+    age(fixture, "1");
+    EXPECT_RUN_LEAVES(0, 4, "tend");
     age(fixture, "1");
     EXPECT_RUN_LEAVES(0, 0, "tend");
     fixture_expect_err(fixture, "job elcap/f1 is over, and its hooks have not ended its services");
