@@ -71,7 +71,7 @@ static int read_config(struct call *call, struct texts *texts)
     return 0;
 }
 
-/* NULL: nobody says it. */
+/* NULL: it is not given */
 static const char *text_of(const struct call *call, const struct texts *texts, size_t value)
 {
     if (call->given[value])
@@ -195,7 +195,7 @@ static int ask_what_if(struct call *call, struct planned *planned)
     return 0;
 }
 
-/* Powers of two, when nobody says which. */
+/* Powers of two, unless a list is given */
 static size_t usual_sizes(uint32_t nodes, int64_t list[LIST_MAX])
 {
     size_t count = 0;

@@ -62,7 +62,7 @@ static void make_key(char out[DOOR_KEY_SIZE])
         snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-/* What stands behind '#' a browser sends to nobody. */
+/* A browser does not send what follows '#'. */
 static void print_address(const struct server *server, const char *what)
 {
     printf("%s: http://127.0.0.1:%u/#%s\n", what, server->port, server->address_key);

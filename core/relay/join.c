@@ -223,7 +223,7 @@ void relay_leave(struct core *core, const struct core_event *event)
         one = relayed_add(core, r, FMCALL_LEAVE, tree ? tree->step : "", NULL);
         one->tree = event->u.leave.tree;
     }
-    if (one->give_up_ms == INT64_MAX) /* nobody waited for it until now */
+    if (one->give_up_ms == INT64_MAX) /* no client waited for it until now */
         one->give_up_ms = core->now_ms + core->config.relay_timeout_ms;
     wait_for_answer(core, one, event->ticket);
     core_act(core, r);

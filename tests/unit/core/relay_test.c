@@ -309,7 +309,7 @@ T(tree__that_is_not_asked_for_again_is_deleted_however_long_it_takes)
     assert_int_equal(steps_listed(d), 0);
 }
 
-/* Its sender closes a tree that is being deleted because nobody asked for it. */
+/* Its sender closes a tree that is being deleted because no client asked for it. */
 T(leave__of_a_tree_that_goes_anyway_is_given_up_in_time)
 {
     struct driver *d = *state;

@@ -68,7 +68,7 @@ static void tell_sum(struct driver *d, const char *nodes, uint32_t told, uint64_
     assert_int_equal(driver_answered(d), ANSWER_REPORTED);
 }
 
-/* One report of many nodes has what they counted: once, whoever says it again (G20). */
+/* One report of many nodes has what they counted: once, also when the report is repeated (G20). */
 BEGUN(sum_of_nodes__counts_once)
 {
     struct driver *d = *state;

@@ -372,8 +372,8 @@ FRESH(witness__reserved_anew_ends_no_quarantine)
     assert_false(driver_alarm(d, ALARM_OLD_LEDGER));
 }
 
-/* Lost, it says as little of its job as before: whoever starts under its id is not told that it
- * differs from him. */
+/* Lost, it says as little of its job as before: a job that starts under its id is not told that it
+ * differs from it. */
 FRESH(witness__adopted_and_lost_is_reserved_anew)
 {
     struct driver *d = *state;
