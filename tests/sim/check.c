@@ -151,11 +151,20 @@ static bool is_in_unknown_cluster(const struct sim *sim, const struct object *ob
     return fm_name_split(object->name, cluster, &job) && rewind_runs(sim, cluster);
 }
 
+/* What a reserve left that acted late may be a lost job's, as long as the ledger is known to be an
+ * older one and not all of its jobs are over: the broker says so, and waits. */
+static bool is_in_doubt(const struct sim *sim, const struct object *object)
+{
+    const struct job *job = job_behind(sim, object->name);
+    return sim->rewind.suspect && admin_sees(sim, ALARM_OLD_LEDGER, NULL) && !model_protects(job) &&
+           (!job || !core_find(sim->edge.core, rm_cluster_name(sim, job), job->id));
+}
+
 static void object_is_expected(struct sim *sim, const struct object *object)
 {
     const struct job *job = job_behind(sim, object->name);
     if (slurm_has(sim, object->name) || is_disputed(sim, object) ||
-        is_in_unknown_cluster(sim, object))
+        is_in_unknown_cluster(sim, object) || is_in_doubt(sim, object))
         return;
     if (!model_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
