@@ -497,6 +497,19 @@ UP(reserve__name_of_another_is_left_alone)
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
+/* B11: an administrator can claim only what a list names, so one is read, also where none is else.
+ */
+FRESH(reserve__name_of_another_is_listed)
+{
+    struct driver *d = *state;
+    d->config.relist_ms = 0;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_tick(d, d->config.stray_grace_ms);
+    assert_non_null(driver_find(d, EFFECT_LIST));
+}
+
 /* I6: each would reach the trees of the other. */
 UP(reserve__token_of_another_job_is_unusable)
 {
