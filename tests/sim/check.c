@@ -175,9 +175,9 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     if (!e || !r)
         return; /* model_check has said so */
     /* What came there by itself, or is left of an earlier life, stays until the job is over. */
-    if ((!e->token[0] || e->lost_batch) && (object->number != e->number || object->returned))
+    if (e->lost_batch || (!e->token[0] && (object->number != e->number || object->returned)))
         return;
-    if (!e->token[0] || e->lost_batch)
+    if (!e->token[0])
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
     else if (strcmp(e->token, object->token) != 0)

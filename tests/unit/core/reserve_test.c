@@ -395,7 +395,10 @@ UP(reserve__second_try_is_checked_when_the_first_has_settled)
     driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
     assert_int_equal(driver_events(d, EVENT_LOST), 1);
-    (void)driver_call(d, FMCALL_RELEASE); /* what is there is the first try's: ours */
+    assert_null(driver_find(d, EFFECT_CALL)); /* I11: its job may use what is there */
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+    driver_release(d, "a");
+    (void)driver_call(d, FMCALL_RELEASE); /* it is the first try's: ours */
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
