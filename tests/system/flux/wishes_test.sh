@@ -31,7 +31,7 @@ cat >"$dir/second" <<SH
 deeper() {
     name=\$1 list=\$2
     shift 2
-    flux run -N2 -n2 "\$@" flux start "$dir/inside" "$dir/\$name" "$dir/\$list" >"$dir/\$name.said" 2>&1 </dev/null
+    flux run -N2 -n2 "\$@" flux start "$dir/inside" "$dir/\$name" "$dir/\$list" >"$dir/\$name.said" 2>&1 </dev/null || echo "\$name ends with \$?"
 }
 deeper level3 all
 deeper narrow list -o mcast.vnis=1
