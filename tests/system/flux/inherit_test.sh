@@ -20,17 +20,18 @@ path=$system also=()
 slingshot=(SLINGSHOT_DEVICES=cxi0,cxi1 SLINGSHOT_SVC_IDS=7,9 SLINGSHOT_TCS=0x0a SLINGSHOT_VNIS=4711)
 collectives=(FI_CXI_COLL_FABRIC_MGR_URL=https://fm.example/join FI_CXI_COLL_JOB_ID=pbs-17 FI_CXI_COLL_MCAST_TOKEN=given
     FI_CXI_HWCOLL_ADDRS_PER_JOB=4 FI_CXI_HWCOLL_MIN_NODES=2)
-# within VARIABLE…: what the jobs on both nodes of such an instance are told, which have submitted theirs
-# from another environment; but for the step, which is theirs. Who asks has set path, and rc1 for another.
+# within VARIABLE…: what a job on all $size nodes of such an instance is told, which was submitted from another
+# environment; but for the step, which is its own. Who asks has set path, and rc1 for another.
+size=1
 within() {
     timeout 120 env -i PATH="$path" HOME="$HOME" LC_ALL=C.UTF-8 FLUX_RC_EXTRA="${rc1-$dir/ours/etc}" FLUX_SHELL_RC_PATH="$dir/ours/etc/shell/lua.d" "${also[@]}" "$@" \
-        flux start --test-size=2 env -u FI_CXI_COLL_JOB_ID SLINGSHOT_VNIS=1 \
-        flux run -N2 -n2 --label-io env >"$dir/out/env" 2>"$dir/said" || fail "no instance: $(cat "$dir/said")"
+        flux start --test-size=$size env -u FI_CXI_COLL_JOB_ID SLINGSHOT_VNIS=1 \
+        flux run -N$size -n$size --label-io env >"$dir/out/env" 2>"$dir/said" || fail "no instance: $(cat "$dir/said")"
     [ "$(grep -c '^[01]: FI_CXI_COLL_JOB_STEP_ID=/f' "$dir/out/env")" = "$(grep -c TOKEN "$dir/out/env")" ] || fail "no steps of their own: $(cat "$dir/out/env")"
-    for rank in 0 1; do
+    for rank in 0 $((size - 1)); do
         sed -nE "/STEP_ID/d; s/^$rank: ((FI_(CXI|OPX|PSM3)|PSM3|SLINGSHOT)_)/\1/p" "$dir/out/env" | LC_ALL=C sort >"$dir/out/env.$rank"
     done
-    cmp "$dir/out/env.0" "$dir/out/env.1" || fail "two nodes are told different things"
+    cmp "$dir/out/env.0" "$dir/out/env.$((size - 1))" || fail "two nodes are told different things"
     paste -sd ' ' "$dir/out/env.0"
 }
 # unchanged WORDS VARIABLE…: its jobs have them as they are, and one line says so; no words: and none does
@@ -46,7 +47,9 @@ unchanged() {
 
 echo "# without mcast-node, and without mcastctl"
 ours mcastctl
+size=2
 unchanged "SLINGSHOT_\*: mcast-node cannot be run" "${slingshot[@]}"
+size=1
 unchanged "" "${collectives[@]}"
 unchanged "SLINGSHOT_\*: mcast-node cannot be run" "${collectives[@]}" "${slingshot[@]}"
 ours
@@ -87,6 +90,6 @@ unset rc1
 [ -z "$(within UNRELATED=1)$(cat "$dir/said")" ] || fail "where there is nothing it is told: $(cat "$dir/said" "$dir/out/env.0")"
 
 echo "# what the NICs show to be wrong"
-path=$dir/bin:$system
+path=$dir/bin:$system size=2
 [ "$(within "${slingshot[@]}" "${collectives[@]}")" = "${collectives[*]}" ] || fail "services that are not there are handed on: $(cat "$dir/out/env.0")"
 [ "$(grep -c "cxi0 has no service 7" "$dir/said")" = 2 ] || fail "its user is told: $(cat "$dir/said")"
