@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+# A site that had flux-coral2's cray-slingshot: its options are taken at the top and in instances, its table is
+# explained, and it changes over to mcastd and back while jobs run, on one node with NICs of mock-cxi: no VNI
+# is ever two jobs' (F1, F2, F6, F24, I1).
+#
+#   coral2_test.sh BUILD     the change needs what coral2.sh has built in BUILD, else it is skipped
+# shellcheck shell=bash
+nodes=1
+. "$(dirname "$0")/nodes.sh"
+plugin=$build/lib/flux/mcast.so
+[ -e "$plugin" ] || skip "the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
+prepare
+started() { flux job wait-event -q -t 60 "$1" start || fail "it does not start: $(flux job eventlog "$1")"; }
+ended() { flux cancel "$1" && flux job wait-event -q -t 60 "$1" clean; }
+
+echo "# its options, at the top and in an instance"
+cat >"$dir/etc/flux.toml" <<CONF
+[job-manager]
+plugins = [{ load = "$plugin", conf = { cluster = "elcap" } }]
+CONF
+start_flux 2
+said_of() { "$@" 2>&1 || true; }
+words='cray-slingshot.vnicount=N is mcast.vnis=N'
+said=$(said_of flux run -N2 -o cray-slingshot.vnicount=2 true)
+[ "$(grep -c "$words" <<<"$said")" = 1 ] || fail "the user is not told once: $said"
+flux job eventlog "$(flux job last)" | grep -q 'mcast status="reserved" .*vnis=\[[0-9]*,[0-9]*\]' || fail "it has not two VNIs"
+said=$(said_of flux run -o cray-slingshot=off true)
+[[ $said == *"-o cray-slingshot=off is -o mcast=off"* ]] || fail "the user is told: $said"
+flux job eventlog "$(flux job last)" | grep -q 'mcast status="off"' || fail "it is not off"
+for wrong in 'cray-slingshot.vnicount=5' 'cray-slingshot.colour=1' 'cray-slingshot=on' 'cray-slingshot=off -o mcast.vnis=1'; do
+    # shellcheck disable=SC2086 # words
+    ! said=$(flux run -o $wrong true 2>&1) || fail "taken: $wrong"
+    [[ $said == *"type=mcast severity=0"*"mcast.vnis=N"* ]] || fail "of $wrong is said: $said"
+done
+
+expect_clean
+until_it "all VNIs are free" nothing_held
+stop_flux
+
+coral2=$build/flux-coral2
+theirs=$coral2/src/job-manager/plugins/.libs/cray-slingshot.so
+[ -e "$theirs" ] || skip "the change from flux-coral2, which coral2.sh builds (./dev flux DIR --coral2 DIR); its options passed"
+
+kill_broker
+sed -i 's/^hold = .*/hold = reports/' "$dir/mcastd.conf"
+start_broker
+
+# Both packages are on the node, as at a site that keeps flux-coral2 for its other parts.
+export FLUX_MCAST_PUBLISHED=plugin MOCK_CXI=$dir/node0 LD_LIBRARY_PATH=$build/lib/mock-cxi
+export FLUX_EXEC_PATH_PREPEND=$coral2/src/cmd
+mkdir "$dir/first.d"
+echo "plugin.load { file = \"$coral2/src/shell/plugins/.libs/cray-slingshot.so\", conf = {} }" >"$dir/first.d/coral2.lua"
+export FLUX_SHELL_RC_PATH=$dir/first.d:$etc/shell/lua.d
+for hook in prolog:alloc epilog:free housekeeping:cleanup; do
+    printf '#!/bin/sh\n"%s/etc/slingshot-cxi-%s.sh" || exit 1\nexec "%s"\n' "$coral2" "${hook#*:}" \
+        "$etc/system/${hook%:*}.d/mcast" >"$dir/${hook%:*}"
+    chmod +x "$dir/${hook%:*}"
+done
+cat >"$dir/etc/flux.toml" <<CONF
+[job-manager]
+plugins = [{ load = "perilog.so" }, { load = "$theirs" }]
+[job-manager.prolog]
+command = ["$dir/prolog"]
+per-rank = true
+[job-manager.epilog]
+command = ["$dir/epilog"]
+per-rank = true
+[job-manager.housekeeping]
+command = ["$dir/housekeeping"]
+[cray-slingshot]
+cxi-enable = true
+CONF
+start_flux 1
+configure() { flux config get | jq ".\"cray-slingshot\" = $1" | flux config load; }
+of_theirs() { flux jobtap query cray-slingshot.so | jq -c "$1"; }
+tasks() { # tasks JOB-OPTIONS…: what a job's task is told
+    flux run -n1 "$@" sh -c 'env | grep ^SLINGSHOT_ | sort | paste -sd " "'
+}
+vnis_of() { sed -n 's/.*SLINGSHOT_VNIS=\([0-9,]*\).*/\1/p' <<<"$1"; }
+
+echo "# before: jobs of cray-slingshot, one of them an instance"
+one=$(flux submit -n1 sleep inf) two=$(flux submit -n1 -o cray-slingshot.vnicount=2 sleep inf)
+cat >"$dir/instance" <<SH
+#!/bin/sh
+flux getattr local-uri >"$dir/instance.uri"
+exec sleep inf
+SH
+chmod +x "$dir/instance"
+instance=$(flux submit -n1 -c2 flux start "$dir/instance")
+started "$one" && started "$two" && started "$instance"
+until_it "the instance is there" test -s "$dir/instance.uri"
+[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1024],[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
+[ "$(services 0)" = 12 ] || fail "it has made $(services 0) services"
+
+echo "# it gives none any more, and mcastd keeps what its jobs have"
+flux queue stop --quiet --all
+configure '{"cxi-enable": true, "vnis-per-job": 0, "vni-reserve-fatal": false, "vni-pool": "1023"}'
+said=$("$hooks/cray-slingshot" keep) || fail "keep says: $said"
+grep -q "^$(flux job id --to=f58plain "$two"): VNI 1025,1026 is kept" <<<"$said" || fail "keep says: $said"
+[[ $said == *$'\n3 jobs with VNIs of cray-slingshot' ]] || fail "keep says: $said"
+"$hooks/cray-slingshot" keep >/dev/null || fail "it cannot be repeated"
+flux jobtap load "$plugin" cluster=elcap
+flux queue start --quiet --all
+
+echo "# new jobs have mcastd's, and all that runs goes on"
+said=$(tasks 2>/dev/null) || fail "a new job fails"
+[[ $said == *'SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3 SLINGSHOT_SVC_IDS='[0-9]*,* && $said != *-1* ]] ||
+    fail "a new job is told: $said"
+[ "$(vnis_of "$said")" -gt 1027 ] || fail "a new job has $said"
+said=$(tasks -o cray-slingshot.vnicount=2 2>/dev/null)
+[[ $(vnis_of "$said") == *,* ]] || fail "a job with an option of cray-slingshot is told: $said"
+new=$(flux submit -n1 sleep inf)
+started "$new"
+said=$(FLUX_URI=$(cat "$dir/instance.uri") tasks 2>/dev/null)
+[ "$(vnis_of "$said")" = 1027 ] || fail "a job of the old instance is told: $said"
+
+echo "# each VNI is free when its job has ended and the node is clean"
+kept() { mcastctl list --output vnis --sort vnis | grep -cxE '1024|1025,1026|1027'; }
+[ "$(kept)" = 3 ] || fail "mcastd has: $(mcastctl list)"
+ended "$one"
+only() { [ "$(kept)" = "$1" ]; }
+until_it "the first job's is free" only 2
+[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
+ended "$two"
+ended "$instance"
+until_it "all of cray-slingshot's are free" only 0
+[ "$(of_theirs .vnipool.jobs)" = '{}' ] || fail "it has: $(of_theirs .vnipool)"
+services_are 4 || fail "$(services 0) services are there, and one job runs"
+
+echo "# cray-slingshot goes"
+configure '{"cxi-enable": false}'
+flux jobtap remove cray-slingshot.so
+said=$(tasks) || fail "a job without it fails"
+[[ $said == *SLINGSHOT_VNIS=* ]] || fail "a job without it is told: $said"
+
+echo "# the way back: cray-slingshot gives no VNI that a job of mcastd has or had on a node that is not clean"
+running=$(flux submit -n1 -o mcast.vnis=2 sleep inf)
+started "$running"
+flux queue stop --quiet --all
+flux jobtap remove mcast.so
+had=$(mcastctl list --output vnis --sort vnis | grep '^[0-9]' | paste -sd ,)
+said=$("$hooks/cray-slingshot" pool) || fail "pool says: $said"
+pool=${said#vni-pool = }
+configure "{\"cxi-enable\": true, \"vni-pool\": $pool}"
+flux jobtap load "$theirs"
+flux queue start --quiet --all
+for _ in 1 2 3 4 5 6 7 8; do
+    said=$(tasks) || fail "a job of cray-slingshot fails"
+    [[ ",$had," != *",$(vnis_of "$said"),"* && -n $(vnis_of "$said") ]] || fail "it gives $said, and mcastd's jobs have $had"
+    [[ $said == *'SLINGSHOT_SVC_IDS='[0-9]* ]] || fail "a job of cray-slingshot is told: $said"
+done
+theirs_again=$(flux submit -n1 sleep inf)
+started "$theirs_again"
+ended "$new"
+ended "$running"
+all_free() { # as list_command would, which is told nothing by the plugin either
+    flux jobs -A -n --filter=running -o '{id.f58plain}' | mcastctl sync >/dev/null
+    nothing_held && [ "$("$hooks/cray-slingshot" pool)" = 'vni-pool = "1024-65535"' ]
+}
+configure '{"cxi-enable": true}'
+until_it "nothing of mcastd's is left, and cray-slingshot has its whole pool" all_free
+services_are 4 || fail "$(services 0) services are there, and one job runs"
+ended "$theirs_again"
+until_it "nothing is left" services_are 0
