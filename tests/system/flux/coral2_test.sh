@@ -92,9 +92,18 @@ until_it "the instance is there" test -s "$dir/instance.uri"
 [ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1024],[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
 [ "$(services 0)" = 12 ] || fail "it has made $(services 0) services"
 
+checked() { # checked WORDS: what check says of it
+    said=$("$hooks/check" || true)
+    grep -qE "$1" <<<"$said" || fail "check does not say '$1': $said"
+}
+checked '^note +cray-slingshot +\[cray-slingshot\] cxi-enable = true$'
+checked '^MISSING +VNIs +cray-slingshot.so gives 1024-65535, mcastd 1024-65535: 64512 in common'
+
 echo "# it gives none any more, and mcastd keeps what its jobs have"
 flux queue stop --quiet --all
 configure '{"cxi-enable": true, "vnis-per-job": 0, "vni-reserve-fatal": false, "vni-pool": "1023"}'
+checked '→ mcastd.conf: \[vni\] pool$'
+checked '^ok +VNIs +cray-slingshot.so and mcastd have none in common'
 said=$("$hooks/cray-slingshot" keep) || fail "keep says: $said"
 grep -q "^$(flux job id --to=f58plain "$two"): VNI 1025,1026 is kept" <<<"$said" || fail "keep says: $said"
 [[ $said == *$'\n3 jobs with VNIs of cray-slingshot' ]] || fail "keep says: $said"
