@@ -35,7 +35,7 @@ struct reserve_request {
     int interconnect;               /* enum interconnect_kind; -1: not given: as the cluster's */
     int vni_count;                  /* 0–4; -1: not given */
     uint16_t vnis[VNI_PER_JOB_MAX]; /* that the job has already, since another than this broker gave
-                                       them: these vni_count, and no others (B1); with */
+                                       them: these vni_count, and no others (F1); with */
     bool vnis_named;
     const char *profile; /* what the request leaves open is this profile's (P3); or NULL */
     const char *shared[SHARED_VNIS_PER_JOB_MAX]; /* names of shared VNIs that it wants, too (B1) */

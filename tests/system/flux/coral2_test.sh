@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A site that had flux-coral2's cray-slingshot: its options are taken at the top and in instances, its table is
 # explained, and it changes over to mcastd and back while jobs run, on one node with NICs of mock-cxi: no VNI
-# is ever two jobs' (F1, F2, F6, F24, I1).
+# is ever two jobs' (F1, F2, F3, F6, I1).
 #
 #   coral2_test.sh BUILD     the change needs what coral2.sh has built in BUILD, else it is skipped
 # shellcheck shell=bash

@@ -33,7 +33,7 @@ static struct reserve_request request_of_vni(const char *job, uint16_t vni)
     return q;
 }
 
-/* I1: what a running job has of another broker no job gets before its nodes are clean; nobody can
+/* F1, I1: what a running job has of another broker no job gets before its nodes are clean; nobody can
  * name what another has, or what no job gets. */
 UP(reserve__takes_over_the_vnis_of_a_running_job)
 {
