@@ -80,15 +80,16 @@ vnis_of() { sed -n 's/.*SLINGSHOT_VNIS=\([0-9,]*\).*/\1/p' <<<"$1"; }
 
 echo "# before: jobs of cray-slingshot, one of them an instance"
 one=$(flux submit -n1 sleep inf) two=$(flux submit -n1 -o cray-slingshot.vnicount=2 sleep inf)
-cat >"$dir/instance" <<SH
+cat >"$dir/instance" <<'SH'
 #!/bin/sh
-flux getattr local-uri >"$dir/instance.uri"
+flux getattr local-uri >"$1.new" && mv "$1.new" "$1"
 exec sleep inf
 SH
 chmod +x "$dir/instance"
-instance=$(flux submit -n1 -c2 flux start "$dir/instance")
+# As one that was started before our pieces were there: without its rc1.
+instance=$(flux submit -n1 -c2 --env=-FLUX_RC_EXTRA flux start "$dir/instance" "$dir/old.uri")
 started "$one" && started "$two" && started "$instance"
-until_it "the instance is there" test -s "$dir/instance.uri"
+until_it "the instance is there" test -s "$dir/old.uri"
 [ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1024],[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
 [ "$(services 0)" = 12 ] || fail "it has made $(services 0) services"
 
@@ -120,8 +121,24 @@ said=$(tasks -o cray-slingshot.vnicount=2 2>/dev/null)
 [[ $(vnis_of "$said") == *,* ]] || fail "a job with an option of cray-slingshot is told: $said"
 new=$(flux submit -n1 sleep inf)
 started "$new"
-said=$(FLUX_URI=$(cat "$dir/instance.uri") tasks 2>/dev/null)
+said=$(FLUX_URI=$(cat "$dir/old.uri") tasks 2>/dev/null)
 [ "$(vnis_of "$said")" = 1027 ] || fail "a job of the old instance is told: $said"
+
+echo "# options of both kinds within an instance, beside the shell plugin of cray-slingshot"
+newer=$(flux submit -n1 -c2 flux start "$dir/instance" "$dir/new.uri")
+until_it "the instance is there" test -s "$dir/new.uri"
+inside() { FLUX_URI=$(cat "$dir/new.uri") tasks "$@" 2>&1; }
+vni=$(vnis_of "$(inside)")
+[ -n "$vni" ] && [ "$(vnis_of "$(inside -o cray-slingshot.vnicount=1)")" = "$vni" ] || fail "a job within has no VNI"
+for none in cray-slingshot.vnicount=0 mcast.vnis=0 mcast=off; do
+    said=$(inside -o $none)
+    [ -z "$(vnis_of "$said")" ] || fail "with $none a job within is told: $said"
+done
+! said=$(inside -o cray-slingshot.vnicount=2) || fail "a job within has more VNIs than there are"
+[[ $said == *"the instance around this job has 1"* ]] || fail "a job within is told: $said"
+! said=$(inside -o cray-slingshot=off -o mcast.vnis=1) || fail "options of both kinds are taken within"
+[[ $said == *"are both given, leave out the latter"* ]] || fail "a job within is told: $said"
+ended "$newer"
 
 echo "# each VNI is free when its job has ended and the node is clean"
 kept() { mcastctl list --output vnis --sort vnis | grep -cxE '1024|1025,1026|1027'; }
