@@ -33,8 +33,8 @@ static struct reserve_request request_of_vni(const char *job, uint16_t vni)
     return q;
 }
 
-/* F1, I1: what a running job has of another broker no job gets before its nodes are clean; nobody can
- * name what another has, or what no job gets. */
+/* F1, I1: what a running job has of another broker no job gets before its nodes are clean; nobody
+ * can name what another has, or what no job gets. */
 UP(reserve__takes_over_the_vnis_of_a_running_job)
 {
     struct driver *d = *state;
