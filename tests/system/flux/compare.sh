@@ -13,7 +13,7 @@ nodes=1
 rounds=${2:-30}
 plugin=$build/lib/flux/mcast.so coral2=$build/flux-coral2
 theirs=$coral2/src/job-manager/plugins/.libs/cray-slingshot.so
-[ -e "$plugin" ] && [ -e "$theirs" ] || skip "needs both plugins"
+if [ ! -e "$plugin" ] || [ ! -e "$theirs" ]; then skip "needs both plugins"; fi
 unset FLUX_RC_EXTRA
 hold=reports
 start_munged

@@ -129,7 +129,8 @@ newer=$(flux submit -n1 -c2 flux start "$dir/instance" "$dir/new.uri")
 until_it "the instance is there" test -s "$dir/new.uri"
 inside() { FLUX_URI=$(cat "$dir/new.uri") tasks "$@" 2>&1; }
 vni=$(vnis_of "$(inside)")
-[ -n "$vni" ] && [ "$(vnis_of "$(inside -o cray-slingshot.vnicount=1)")" = "$vni" ] || fail "a job within has no VNI"
+[ -n "$vni" ] || fail "a job within has no VNI"
+[ "$(vnis_of "$(inside -o cray-slingshot.vnicount=1)")" = "$vni" ] || fail "a job within has not the one VNI"
 for none in cray-slingshot.vnicount=0 mcast.vnis=0 mcast=off; do
     said=$(inside -o $none)
     [ -z "$(vnis_of "$said")" ] || fail "with $none a job within is told: $said"
