@@ -107,6 +107,8 @@ checked '→ mcastd.conf: \[vni\] pool$'
 checked '^ok +VNIs +cray-slingshot.so and mcastd have none in common'
 said=$("$hooks/cray-slingshot" keep) || fail "keep says: $said"
 grep -q "^$(flux job id --to=f58plain "$two"): VNI 1025,1026 is kept" <<<"$said" || fail "keep says: $said"
+explained=$("$build/libexec/flux/cmd/flux-mcast" explain "$two") || fail "explain fails"
+grep -q '^VNIs  *1025,1026$' <<<"$explained" || fail "its user is told: $explained"
 [[ $said == *$'\n3 jobs with VNIs of cray-slingshot' ]] || fail "keep says: $said"
 "$hooks/cray-slingshot" keep >/dev/null || fail "it cannot be repeated"
 flux jobtap load "$plugin" cluster=elcap
