@@ -47,6 +47,8 @@ kill_broker
 sed -i 's/^hold = .*/hold = reports/' "$dir/mcastd.conf"
 start_broker
 
+echo 'missed_every = 100ms' >>"$dir/node0.conf"
+
 # Both packages are on the node, as at a site that keeps flux-coral2 for its other parts.
 export FLUX_MCAST_PUBLISHED=plugin MOCK_CXI=$dir/node0 LD_LIBRARY_PATH=$build/lib/mock-cxi
 export FLUX_EXEC_PATH_PREPEND=$coral2/src/cmd
@@ -58,6 +60,7 @@ for hook in prolog:alloc epilog:free housekeeping:cleanup; do
         "$etc/system/${hook%:*}.d/mcast" >"$dir/${hook%:*}"
     chmod +x "$dir/${hook%:*}"
 done
+sed -i "2i while [ -e '$dir/keep-house' ]; do sleep 0.1; done" "$dir/housekeeping"
 cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]
 plugins = [{ load = "perilog.so" }, { load = "$theirs" }]
@@ -81,6 +84,9 @@ tasks() { # tasks JOB-OPTIONS…: what a job's task is told
 vnis_of() { sed -n 's/.*SLINGSHOT_VNIS=\([0-9,]*\).*/\1/p' <<<"$1"; }
 
 echo "# before: jobs of cray-slingshot, one of them an instance"
+touch "$dir/keep-house"
+flux run -n1 true || fail "a job of cray-slingshot fails"
+flux job wait-event -q -t 60 "$(flux job last)" clean
 one=$(flux submit -n1 sleep inf) two=$(flux submit -n1 -o cray-slingshot.vnicount=2 sleep inf)
 cat >"$dir/instance" <<'SH'
 #!/bin/sh
@@ -92,7 +98,7 @@ chmod +x "$dir/instance"
 instance=$(flux submit -n1 -c2 --env=-FLUX_RC_EXTRA flux start "$dir/instance" "$dir/old.uri")
 started "$one" && started "$two" && started "$instance"
 until_it "the instance is there" test -s "$dir/old.uri"
-[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1024],[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
+[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1025],[1026,1027],[1028]]' ] || fail "it has: $(of_theirs .vnipool)"
 [ "$(services 0)" = 12 ] || fail "it has made $(services 0) services"
 
 checked() { # checked WORDS: what check says of it
@@ -108,10 +114,11 @@ configure '{"cxi-enable": true, "vnis-per-job": 0, "vni-reserve-fatal": false, "
 checked '→ mcastd.conf: \[vni\] pool$'
 checked '^ok +VNIs +cray-slingshot.so and mcastd have none in common'
 said=$("$hooks/cray-slingshot" keep) || fail "keep says: $said"
-grep -q "^$(flux job id --to=f58plain "$two"): VNI 1025,1026 is kept" <<<"$said" || fail "keep says: $said"
+grep -q "^$(flux job id --to=f58plain "$two"): VNI 1026,1027 is kept" <<<"$said" || fail "keep says: $said"
 explained=$("$build/libexec/flux/cmd/flux-mcast" explain "$two") || fail "explain fails"
-[[ $explained == *'VNIs         1025, 1026'*"began with flux-coral2's cray-slingshot"* ]] || fail "its user is told: $explained"
-[[ $said == *$'\n3 jobs with VNIs of cray-slingshot' ]] || fail "keep says: $said"
+[[ $explained == *'VNIs         1026, 1027'*"began with flux-coral2's cray-slingshot"* ]] || fail "its user is told: $explained"
+[[ $said == *'VNI 1024 is kept until its nodes are clean'* ]] || fail "keep says: $said"
+[[ $said == *$'\n4 jobs with VNIs of cray-slingshot' ]] || fail "keep says: $said"
 "$hooks/cray-slingshot" keep >/dev/null || fail "it cannot be repeated"
 flux jobtap load "$plugin" cluster=elcap
 flux queue start --quiet --all
@@ -120,13 +127,13 @@ echo "# new jobs have mcastd's, and all that runs goes on"
 said=$(tasks 2>/dev/null) || fail "a new job fails"
 [[ $said == *'SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3 SLINGSHOT_SVC_IDS='[0-9]*,* && $said != *-1* ]] ||
     fail "a new job is told: $said"
-[ "$(vnis_of "$said")" -gt 1027 ] || fail "a new job has $said"
+[ "$(vnis_of "$said")" -gt 1028 ] || fail "a new job has $said"
 said=$(tasks -o cray-slingshot.vnicount=2 2>/dev/null)
 [[ $(vnis_of "$said") == *,* ]] || fail "a job with an option of cray-slingshot is told: $said"
 new=$(flux submit -n1 sleep inf)
 started "$new"
 said=$(FLUX_URI=$(cat "$dir/old.uri") tasks 2>/dev/null)
-[ "$(vnis_of "$said")" = 1027 ] || fail "a job of the old instance is told: $said"
+[ "$(vnis_of "$said")" = 1028 ] || fail "a job of the old instance is told: $said"
 
 echo "# options of both kinds within an instance, beside the shell plugin of cray-slingshot"
 newer=$(flux submit -n1 -c2 flux start "$dir/instance" "$dir/new.uri")
@@ -146,12 +153,15 @@ done
 ended "$newer"
 
 echo "# each VNI is free when its job has ended and the node is clean"
-kept() { mcastctl list --output vnis --sort vnis | grep -cxE '1024|1025,1026|1027'; }
-[ "$(kept)" = 3 ] || fail "mcastd has: $(mcastctl list)"
-ended "$one"
+kept() { mcastctl list --output vnis --sort vnis | grep -cxE '1024|1025|1026,1027|1028'; }
+[ "$(kept)" = 4 ] || fail "mcastd has: $(mcastctl list)"
+rm "$dir/keep-house"
 only() { [ "$(kept)" = "$1" ]; }
+missed() { MOCK_RANK=0 command mcast-node tend && only 3; }
+until_it "the node has told of the job that was over" missed
+ended "$one"
 until_it "the first job's is free" only 2
-[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1025,1026],[1027]]' ] || fail "it has: $(of_theirs .vnipool)"
+[ "$(of_theirs '[.vnipool.jobs[]] | sort')" = '[[1026,1027],[1028]]' ] || fail "it has: $(of_theirs .vnipool)"
 ended "$two"
 ended "$instance"
 until_it "all of cray-slingshot's are free" only 0
