@@ -295,6 +295,8 @@ struct core_status {
     uint64_t link_losses;    /* since the start */
     const char *link_url;    /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error;  /* last trouble in words; "" when none since it came up */
+    const char *link_advice; /* what to do, while it is not up because of that; else "" */
+    const char *list_error;  /* while it is up: why the last list was not whole; "": it was */
     int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
     int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
@@ -303,13 +305,18 @@ struct core_status {
         vnis_foreign_used; /* live or quarantined, and in other partitions; of the pool or not */
     uint32_t vnis_shared;  /* shared VNIs; live, or quarantined as others are */
     uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
-    uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */
+    int64_t vnis_none_ms;  /* since when none is free; 0: some are */
+    uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold, */
+    uint32_t vnis_held_most_uid;              /* this one's; UID_UNKNOWN: of none */
     uint64_t vnis_refused, pkeys_refused;     /* reserves, because of that; since the start */
     uint32_t pkeys_free, pkeys_pool;          /* partition keys */
     uint32_t pkeys_taken;       /* by jobs, or held after them; perhaps not of the pool any more */
     uint32_t addresses_total;   /* 0: not known */
     uint32_t addresses_per_job; /* 0: none can be computed */
+    int64_t addresses_full_ms;  /* since when one more such job finds too few; 0: it does not */
     struct core_use use;        /* of all clusters */
+    int64_t nodes_waited_ms;    /* when the first of those jobs was released whose nodes have not all
+                                   reported; 0: there is none among the oldest reservations */
     uint64_t nodes_lingering;   /* reports of services that cannot be destroyed */
     uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
                               it cannot destroy services: until it is clean or fenced */
@@ -336,7 +343,8 @@ struct core_cluster_status {
     bool jobpoll;
     int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
     uint64_t jobpoll_failures; /* since the start */
-    const char *jobpoll_error; /* why the last one failed; "" when it did not */
+    const char *jobpoll_error; /* why the last one failed; "" when it did not, */
+    int64_t jobpoll_failing_ms; /* and since when they do */
     const char *name_conflict; /* a name at the fabric manager whose owner, if it is Slurm, deletes
                               this cluster's reservations; "" when none was seen */
 };

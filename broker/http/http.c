@@ -328,11 +328,13 @@ int http_front_port(const struct http *http)
     return http->front_port;
 }
 
-void http_reloaded(struct http *http, bool applied)
+void http_reloaded(struct http *http, const char *refusal)
 {
-    http->reloads += applied;
-    http->reloads_refused += !applied;
-    http->reload_refused = !applied;
+    http->reloads += !refusal;
+    http->reloads_refused += refusal ? 1 : 0;
+    http->reload_refused = refusal;
+    http->reloaded_ms = engine_now_ms(http->engine);
+    (void)snprintf(http->reload_refusal, sizeof http->reload_refusal, "%s", refusal ? refusal : "");
 }
 
 /* Nobody is in his handshake or has just connected, and no request's head or body is on its way. */

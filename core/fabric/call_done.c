@@ -296,11 +296,11 @@ void core_call_done(struct core *core, const struct core_event *event)
     /* Last: a lost link makes every job that waits give up, this one was to have its answer first.
      */
     if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
-        link_lost(core, words);
+        link_lost(core, outcome, words);
     else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
         core->link.timeouts = 0;
     else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
-        link_lost(core, outcome == FM_BROKEN
+        link_lost(core, outcome, outcome == FM_BROKEN
                             ? words
                             : core_text(core,
                                         "%s, as the calls before; if it is well and only slow, "

@@ -19,6 +19,7 @@ struct jobpoll {
     int64_t whole_ms;  /* last whole one since the start; 0: none */
     int64_t seen_ms;   /* when that one was asked; 0: none */
     uint64_t failures; /* since the start */
+    int64_t failing_ms; /* since when error is not "" */
     char error[ERROR_TEXT_SIZE];
 };
 
