@@ -30,7 +30,7 @@ struct reload {
     void *arg;
     char refusal[ERROR_TEXT_SIZE]; /* why the last one was refused */
     struct reading *reading;       /* in progress; or NULL */
-    bool again;              /* one more was requested meanwhile */
+    bool again;                    /* one more was requested meanwhile */
     /* To be set when the broker stops: nothing is changed any more and ended not called. The loop
      * still waits for the thread. */
     bool stopped;

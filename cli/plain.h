@@ -16,8 +16,8 @@ __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...)
 size_t plain_width(size_t otherwise);
 size_t plain_height(size_t otherwise);
 
-/* Text in lines of so many columns, broken at blanks, indented, the first with a lead before it. How
- * many lines it took. */
+/* Text in lines of so many columns, broken at blanks, indented, the first with a lead before it.
+ * How many lines it took. */
 size_t plain_wrapped(size_t width, size_t indent, const char *lead, const char *text);
 
 /* What follows on stdout has this colour, where stdout is a terminal and NO_COLOR is not set. */

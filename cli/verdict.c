@@ -96,8 +96,7 @@ static void judge_role(struct verdict *verdict)
     const char *leader = text_of(root, "leadership", "leader");
     const char *since = text_of(root, "leadership", "unreachable_since");
     if (since[0])
-        fault(verdict,
-              "etcdctl endpoint health; see that this host reaches [state] endpoints",
+        fault(verdict, "etcdctl endpoint health; see that this host reaches [state] endpoints",
               "ETCD DOES NOT ANSWER%s: %s", FOR(verdict, since),
               text_of(root, "leadership", "last_error"));
     if (!role[0] || strcmp(role, "leader") == 0)
@@ -118,13 +117,14 @@ static void judge_storage(struct verdict *verdict)
 {
     const char *error = text_of(verdict->root, "commits", "storage_error");
     if (error[0])
-        fault(verdict,
-              json_object_get(verdict->root, "leadership")
-                  ? "etcdctl alarm list; NOSPACE: compact, defragment, disarm; do not restart mcastd"
-                  : "make room on the disk of [state] path, or repair it; do not restart mcastd, it "
-                    "goes on by itself",
-              "NOTHING CAN BE SAVED%s, so nothing is granted: %s",
-              FOR(verdict, text_of(verdict->root, "commits", "storage_failing_since")), error);
+        fault(
+            verdict,
+            json_object_get(verdict->root, "leadership")
+                ? "etcdctl alarm list; NOSPACE: compact, defragment, disarm; do not restart mcastd"
+                : "make room on the disk of [state] path, or repair it; do not restart mcastd, it "
+                  "goes on by itself",
+            "NOTHING CAN BE SAVED%s, so nothing is granted: %s",
+            FOR(verdict, text_of(verdict->root, "commits", "storage_failing_since")), error);
 }
 
 static void judge_certificate(struct verdict *verdict, bool ended)
@@ -170,8 +170,7 @@ static const char *most_of(const struct verdict *verdict, char out[static 96])
 {
     char name[32];
     const long long most = count_of(verdict->root, "vnis", "held_most");
-    const json_t *uid =
-        json_object_get(json_object_get(verdict->root, "vnis"), "held_most_uid");
+    const json_t *uid = json_object_get(json_object_get(verdict->root, "vnis"), "held_most_uid");
     out[0] = '\0';
     if (json_is_integer(uid) && most > 0)
         (void)snprintf(out, 96, ", %lld of them for jobs of %s", most,
@@ -196,7 +195,8 @@ static void judge_vnis(struct verdict *verdict)
         fault(verdict, held > live ? report : list,
               "NO VNI IS FREE%s: jobs that need one cannot start; %lld in use, %lld held after "
               "their jobs%s",
-              FOR(verdict, text_of(root, "vnis", "none_since")), live, held, most_of(verdict, most));
+              FOR(verdict, text_of(root, "vnis", "none_since")), live, held,
+              most_of(verdict, most));
     else if (held > pool / 2)
         fault(verdict, report,
               "%lld OF %lld VNIS ARE HELD after their jobs, the longest%s%s: %lld are free", held,
@@ -260,7 +260,7 @@ static void judge_addresses(struct verdict *verdict)
               FOR(verdict, text_of(root, "addresses", "full_since")), reserved, total, each);
 }
 
-/* One more name, or that there are more. */
+/* Of the first, or that there are more. */
 static void add_name(char *names, size_t size, long long index, const char *name)
 {
     const size_t length = strlen(names);
@@ -278,7 +278,7 @@ static void add_rest(char *names, size_t size, long long count)
 static void judge_budgets(struct verdict *verdict)
 {
     const long long each = count_of(verdict->root, "addresses", "per_job");
-    char names[256] = "";
+    char names[256] = "", name[64];
     long long count = 0;
     size_t i;
     const json_t *cluster;
@@ -286,15 +286,18 @@ static void judge_budgets(struct verdict *verdict)
     {
         const long long budget = json_integer_value(json_object_get(cluster, "budget"));
         const long long used = json_integer_value(json_object_get(cluster, "addresses"));
-        if (budget > 0 && used + each > budget)
-            add_name(names, sizeof names, count++, text_of(cluster, NULL, "name"));
+        if (budget <= 0 || used + each <= budget)
+            continue;
+        (void)snprintf(name, sizeof name, "%.20s (%lld of %lld)", text_of(cluster, NULL, "name"),
+                       used, budget);
+        add_name(names, sizeof names, count++, name);
     }
     add_rest(names, sizeof names, count);
     if (count > 0)
-        fault(verdict, "wait for jobs of it to end, or raise budget in [cluster \"NAME\"] and reload",
-              "THE ADDRESSES OF %s ARE RESERVED as far as the budget goes: jobs of it that start "
-              "now run without hardware collectives",
-              names);
+        fault(verdict, "wait for jobs to end, or raise budget in [cluster \"NAME\"] and reload",
+              "THE BUDGET%s OF %s %s USED UP: jobs that start there now run without hardware "
+              "collectives",
+              count > 1 ? "S" : "", names, count > 1 ? "ARE" : "IS");
 }
 
 /* ---- what else is to be done ---- */
@@ -378,11 +381,13 @@ static void judge_verify(struct verdict *verdict)
 
 static void judge_reload(struct verdict *verdict)
 {
+    char age[AGE_SIZE];
     const char *error = text_of(verdict->root, NULL, "reload_error");
+    age_between(text_of(verdict->root, NULL, "reloaded"), verdict->now, age);
     if (json_is_true(json_object_get(verdict->root, "reload_refused")))
         fault(verdict, "mcastd --check; correct what it names, then: systemctl reload mcastd",
-              "THE LAST RELOAD WAS REFUSED; what was in force stays in force%s%s%s",
-              FOR(verdict, text_of(verdict->root, NULL, "reloaded")), error[0] ? ": " : "", error);
+              "THE LAST RELOAD WAS REFUSED%s%s%s, what was in force before still is%s%s",
+              age[0] ? " " : "", age, age[0] ? " ago" : "", error[0] ? ": " : "", error);
 }
 
 static void judge_lists(struct verdict *verdict)
@@ -414,15 +419,12 @@ static void judge_ending(struct verdict *verdict)
 size_t verdict_print(const json_t *root, size_t height)
 {
     static void (*const judges[])(struct verdict *) = {
-        judge_role,     judge_storage, judge_ended,     judge_munge,   judge_vnis,
-        judge_alarms,   judge_link,    judge_addresses, judge_budgets, judge_nodes,
-        judge_adopted,  judge_standbys, judge_cleanups, judge_verify,  judge_reload,
-        judge_lists,    judge_ending,
+        judge_role,     judge_storage,   judge_ended,   judge_munge, judge_vnis,    judge_alarms,
+        judge_link,     judge_addresses, judge_budgets, judge_nodes, judge_adopted, judge_standbys,
+        judge_cleanups, judge_verify,    judge_reload,  judge_lists, judge_ending,
     };
-    struct verdict verdict = {.root = root,
-                              .now = time(NULL),
-                              .width = plain_width(WIDTH),
-                              .lines_max = height / 3};
+    struct verdict verdict = {
+        .root = root, .now = time(NULL), .width = plain_width(WIDTH), .lines_max = height / 3};
     for (size_t i = 0; i < sizeof judges / sizeof judges[0]; i++)
         judges[i](&verdict);
     plain_colour(verdict.faults > 0 ? PLAIN_NORMAL : PLAIN_GOOD);

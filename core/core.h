@@ -315,9 +315,9 @@ struct core_status {
     uint32_t addresses_per_job; /* 0: none can be computed */
     int64_t addresses_full_ms;  /* since when one more such job finds too few; 0: it does not */
     struct core_use use;        /* of all clusters */
-    int64_t nodes_waited_ms;    /* when the first of those jobs was released whose nodes have not all
-                                   reported; 0: there is none among the oldest reservations */
-    uint64_t nodes_lingering;   /* reports of services that cannot be destroyed */
+    int64_t nodes_waited_ms;  /* when the first of those jobs was released whose nodes have not all
+                                 reported; 0: there is none among the oldest reservations */
+    uint64_t nodes_lingering; /* reports of services that cannot be destroyed */
     uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
                               it cannot destroy services: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having reported that they
@@ -341,12 +341,12 @@ struct core_cluster_status {
         published[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool jobpoll;
-    int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
-    uint64_t jobpoll_failures; /* since the start */
-    const char *jobpoll_error; /* why the last one failed; "" when it did not, */
+    int64_t jobpoll_ms;         /* last whole job list poll since the start; 0: none */
+    uint64_t jobpoll_failures;  /* since the start */
+    const char *jobpoll_error;  /* why the last one failed; "" when it did not, */
     int64_t jobpoll_failing_ms; /* and since when they do */
-    const char *name_conflict; /* a name at the fabric manager whose owner, if it is Slurm, deletes
-                              this cluster's reservations; "" when none was seen */
+    const char *name_conflict;  /* a name at the fabric manager whose owner, if it is Slurm, deletes
+                               this cluster's reservations; "" when none was seen */
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 

@@ -300,10 +300,11 @@ void core_call_done(struct core *core, const struct core_event *event)
     else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
         core->link.timeouts = 0;
     else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
-        link_lost(core, outcome, outcome == FM_BROKEN
-                            ? words
-                            : core_text(core,
-                                        "%s, as the calls before; if it is well and only slow, "
-                                        "raise [fm] timeout",
-                                        words));
+        link_lost(core, outcome,
+                  outcome == FM_BROKEN
+                      ? words
+                      : core_text(core,
+                                  "%s, as the calls before; if it is well and only slow, "
+                                  "raise [fm] timeout",
+                                  words));
 }

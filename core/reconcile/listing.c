@@ -402,6 +402,7 @@ void listing_done(struct core *core, const struct core_event *event)
     (void)snprintf(core->link.list_error, sizeof core->link.list_error, "%s", words);
     core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
                "fabric manager: the list was not whole: %s -> nothing concluded, asked again; see "
-               "the fabric manager's own log", words);
+               "the fabric manager's own log",
+               words);
     core->link.relist_ms = core->now_ms + core->config.stray_grace_ms;
 }

@@ -20,17 +20,6 @@ enum {
 
 /* ---- the fabric manager ---- */
 
-#define UNTIL_BACK "jobs run without hardware collectives until it is back; "
-
-static const char *link_advice(const struct fmapi_counters *fabric)
-{
-    if (fabric->tls_errors > 0)
-        return UNTIL_BACK "TLS fails: [fm] ca must name what signed its certificate";
-    if (fabric->login_failures > 0)
-        return UNTIL_BACK "the login fails: see that the files in [fm] authdir are still good";
-    return UNTIL_BACK "see that it answers at this URL from this machine";
-}
-
 static void check_link(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
@@ -45,9 +34,14 @@ static void check_link(const struct diagnosis_facts *facts)
         finding(facts, WARNING, "link", "wait a minute, then run this check again",
                 "coming up (%s), with %s", state, core->link_url);
     else
-        finding(facts, PROBLEM, "link", link_advice(&facts->counters->fabric),
-                "%s for %s, with %s: %s", state, DURATION(lasts), core->link_url,
-                error[0] ? error : "it does not answer");
+        finding(facts, PROBLEM, "link",
+                core->link_advice[0] ? core->link_advice : "see that it runs, at this URL",
+                "%s for %s, with %s: %s; jobs run without hardware collectives until it is back",
+                state, DURATION(lasts), core->link_url, error[0] ? error : "it does not answer");
+    if (core->list_error[0])
+        finding(facts, WARNING, "list", "see the fabric manager's own log; it is asked again",
+                "its list of jobs cannot be used, so losses and leftovers are not found: %s",
+                core->list_error);
 }
 
 static void check_reserve_wait(const struct diagnosis_facts *facts)
@@ -67,7 +61,8 @@ static void check_login(const struct diagnosis_facts *facts)
 {
     const struct fmapi_counters *fabric = &facts->counters->fabric;
     const int64_t left = fabric->login_expires_ms - facts->now_ms;
-    if (fabric->login_since_ms == 0)
+    if (fabric->login_since_ms == 0 ||
+        (fabric->login_expires_ms == 0 && facts->core->link != LINK_UP))
         return; /* the link says it */
     if (fabric->login_expires_ms == 0)
         finding(facts, OK, "login", NULL, "in force, for as long as the password is good");

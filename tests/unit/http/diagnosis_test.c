@@ -36,6 +36,8 @@ static void broker_facts_init(struct broker_facts *p)
         .link_listed_ms = NOW - 1000,
         .link_url = "https://fmn",
         .link_error = "",
+        .link_advice = "",
+        .list_error = "",
         .vnis_free = 60000,
         .vnis_pool = 64512,
         .vnis_live = 4000,
@@ -125,6 +127,8 @@ UNIT(diagnosis__of_the_link)
     CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
          p.core.link = LINK_DOWN;
          p.core.link_error = "connection refused");
+    CASE(WARNING, "list", "losses and leftovers are not found: no JSON",
+         p.core.list_error = "no JSON");
     CASE(PROBLEM, "link", "it does not answer", p.core.link = LINK_LOGGING_IN);
     CASE(WARNING, "link", "coming up (listing)", p.core.link = LINK_LISTING;
          p.core.link_since_ms = NOW - 5000);
@@ -322,7 +326,10 @@ UNIT(diagnosis__of_the_broker_itself)
     several.unreachable_ms = 9000;
     strcpy(several.error, "refused");
     CASE(PROBLEM, "etcd", "no answer for 9 seconds", p.counters.leadership = &several);
-    CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
+    CASE(PROBLEM, "reload", "still is: mcastd.conf:3: bad", p.facts.reload_refused = true;
+         p.facts.reload_refusal = "mcastd.conf:3: bad");
+    CASE(PROBLEM, "munged", "has not answered the broker for 5 minutes",
+         p.facts.munged_away_ms = NOW - 300000);
     CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
          strcpy(p.counters.storage_error, "disk full"));
     CASE(WARNING, "storage", "3 commits failed", p.counters.commit_failures = 3);
