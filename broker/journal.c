@@ -229,11 +229,10 @@ static void commit_failed(struct journal *journal, const struct error *error, st
     struct journal_counters *counters = &journal->counters;
     counters->commit_failures++;
     if (!counters->failing || strcmp(counters->error.text, error->text) != 0)
-        log_line(
-            LOG_ERR,
-            "cannot save: %s; requests are refused until it works, retrying every second; what "
-            "to do: make room on the disk of the ledger, or repair it; do not restart mcastd",
-            error->text);
+        log_line(LOG_ERR,
+                 "cannot save: %s; requests are refused until it works, retrying every second; do "
+                 "not restart mcastd",
+                 error->text);
     if (!counters->failing)
         counters->failing_ms = clock_read_ns(CLOCK_REALTIME) / 1000000;
     counters->failing = true;

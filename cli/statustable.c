@@ -118,9 +118,9 @@ static void show_link(struct screen *screen, const json_t *root)
     add(&words, "%s", text_of(fm, "url"));
     add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
     add_age(&words, "login ends in", text_of(fm, "login_expires"));
-    add_count(&words, number_of(fm, "losses"), "times lost");
-    add_count(&words, waiting, "calls wait");
-    add_count(&words, number_of(queues, "fm_under_way"), "calls under way");
+    add_count(&words, number_of(fm, "losses"), number_of(fm, "losses") == 1 ? "loss" : "losses");
+    add_count(&words, waiting, "waiting");
+    add_count(&words, number_of(queues, "fm_under_way"), "under way");
     end(&words, screen, "fabric manager");
 }
 

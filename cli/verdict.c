@@ -121,8 +121,8 @@ static void judge_storage(struct verdict *verdict)
             verdict,
             json_object_get(verdict->root, "leadership")
                 ? "etcdctl alarm list; NOSPACE: compact, defragment, disarm; do not restart mcastd"
-                : "make room on the disk of [state] path, or repair it; do not restart mcastd, it "
-                  "goes on by itself",
+                : "free space there, or repair the disk; do not restart mcastd, it goes on by "
+                  "itself",
             "NOTHING CAN BE SAVED%s, so nothing is granted: %s",
             FOR(verdict, text_of(verdict->root, "commits", "storage_failing_since")), error);
 }
