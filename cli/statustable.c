@@ -208,7 +208,8 @@ static void show_rest(struct screen *screen, const json_t *root)
     if (commits)
         add(&words, "%lld records", number_of(commits, "records"));
     add_count(&words, number_of(json_object_get(root, "queues"), "unsaved"), "unsaved");
-    add_count(&words, number_of(commits, "failures"), "failed commits");
+    add_count(&words, number_of(commits, "failures"),
+              number_of(commits, "failures") == 1 ? "failed commit" : "failed commits");
     end(&words, screen, "ledger");
 }
 

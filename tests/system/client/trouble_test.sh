@@ -56,9 +56,14 @@ clean() { # the nodes of released jobs are off, and administrators say so
 } >>"$dir/out/fenced"
 no_room() { # as on a full disk: the ledger's log gets no longer
     prlimit --pid "$broker" --fsize="$(stat -c %s "$dir/state.db-wal"):"
-    reserve elcap unsaved || true
+    reserve elcap unsaved &
+    waits=$!
 }
-room() { prlimit --pid "$broker" --fsize=unlimited:; }
+room() {
+    prlimit --pid "$broker" --fsize=unlimited:
+    wait "$waits" || true
+    release elcap unsaved && clean
+}
 break_list() { : >"$list.broken"; }
 mend_list() { rm "$list.broken"; }
 nothing() { :; }
@@ -69,7 +74,7 @@ troubles() {
 password|fault {"session":false,"status":401}|NO FABRIC MANAGER for [^:]*: HTTP 401.* → put the new password|link down.*what to do: put the new password|no_fault
 nonsense|fault {"path":"*/jobs/","garbage":true}|THE FABRIC MANAGER'S LIST OF JOBS CANNOT BE USED for [^:]*: HTTP 200.* → see the fabric manager's own log|the list was not whole.*see the fabric manager's own log|no_fault
 full disk|no_room|NOTHING CAN BE SAVED for [^:]*: .*make room.* → free space there|cannot save: .*make room.*do not restart|room
-budget|reserve tuo b|THE BUDGET OF tuo \(23 of 23\) IS USED UP: .* → wait for jobs||release tuo b
+budget|reserve tuo b|THE BUDGET OF tuo \(23 of 23\) IS USED UP: .* → wait for jobs||freed
 quarantine|held|9 OF 16 VNIS ARE HELD after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
 no VNI|taken|NO VNI IS FREE for [^:]*: .*16 in use.* → give \[vni\] pool more|0 available.* -> refused; .*mcastctl status|untaken
 mass loss|lost|ALARM mass-loss for [^:]*: .* → check the fabric manager|ALARM mass-loss: .* -> check the fabric manager|found
@@ -77,6 +82,7 @@ jobs' list|break_list|THE ACTIVE JOBS OF tuo CANNOT BE LISTED for [^,]*, .*slurm
 certificate|nothing|THE BROKER'S CERTIFICATE ENDED [^:]* ago: .* → renew||nothing
 TABLE
 }
+freed() { release tuo b && clean; }
 held() { jobs reserve 1 2 3 4 5 6 7 8 9 && jobs release 1 2 3 4 5 6 7 8 9; }
 taken() { jobs reserve 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && ! reserve elcap 17; }
 untaken() { jobs release 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && clean; }
@@ -85,11 +91,18 @@ found() { mcastctl accept-loss >>"$dir/out/accepted" && jobs release 1 2 3 4 && 
 
 # Text is broken where the line ends.
 status_says() { mcastctl status | tee "$dir/status" | tr -s ' \n' ' ' | grep -qE "$1"; }
+shows() { # shows KIND WORDS
+    local end=$((SECONDS + 60))
+    until status_says "$2"; do
+        [ $SECONDS -lt $end ] || { cat "$dir/status" >&2 && fail "$1: status does not say: $2"; }
+        sleep 0.1
+    done
+}
 status_no_longer_says() { ! status_says "$1"; }
 while IFS='|' read -r kind comes says logged goes <&3; do
     # shellcheck disable=SC2086 # a function and its arguments
     $comes
-    until_it "$kind: status says $says" status_says "$says"
+    shows "$kind" "$says"
     [ "$(wc -l <"$dir/status")" -le 24 ] || fail "$kind: more than a screen"
     if [ -n "$logged" ]; then until_it "$kind: the log says $logged" grep -qE "$logged" "$dir/mcastd.log"; fi
     # shellcheck disable=SC2086
@@ -101,8 +114,41 @@ done 3< <(troubles)
 jobs reserve 1 2 3 4
 reserve tuo b
 jobs forget 1 2 3 4
-until_it "the alarm is on" status_says "ALARM mass-loss"
+shows "the alarm" "ALARM mass-loss"
 break_list
 no_room
-order="NOTHING CAN BE SAVED.* THE BROKER'S CERTIFICATE ENDED.* ALARM mass-loss.* And [0-9] more faults: mcastctl doctor"
-until_it "the worst is first: $order" status_says "^$order"
+order="NOTHING CAN BE SAVED.* THE BROKER'S CERTIFICATE ENDED.* ALARM mass-loss.* And [0-9] more faults?: mcastctl doctor"
+shows "the worst is first" "^$order"
+
+# ---- a broker that none would follow (B7) ----
+if ! command -v etcd >/dev/null; then
+    echo "skipped: no standby: etcd is not installed" >&2
+    exit 0
+fi
+kill_broker
+kill "$fm" && wait "$fm" || true
+rm "$dir/fm.state" # a fabric manager without jobs that this ledger would not know
+start_fm
+draw() { port=$((10000 + RANDOM % 20000)); } # below those that the kernel gives to clients
+etcd_answers() {
+    kill -0 "$etcd" 2>/dev/null || start_etcd # another program has the port
+    curl -sS -o "$dir/etcd.health" "http://127.0.0.1:$port/health" 2>>"$dir/etcd.log"
+}
+start_etcd() {
+    draw
+    etcd --data-dir "$dir/etcd.$port" --listen-client-urls "http://127.0.0.1:$port" \
+        --advertise-client-urls "http://127.0.0.1:$port" --listen-peer-urls "http://127.0.0.1:$((port + 1))" \
+        --initial-advertise-peer-urls "http://127.0.0.1:$((port + 1))" \
+        --initial-cluster "default=http://127.0.0.1:$((port + 1))" >>"$dir/etcd.log" 2>&1 &
+    etcd=$!
+    others="$etcd $others"
+}
+start_etcd
+until_it "etcd answers" etcd_answers
+sed -i "s|^path = .*|store = etcd\nendpoints = http://127.0.0.1:$port|; s|^socket = .*|&\nadvertise = http://127.0.0.1:1|" "$dir/mcastd.conf"
+sed -i '/^tls_/d' "$dir/conf.d/trouble.conf"
+launch_broker
+shows "a leader alone" "NO STANDBY: if this broker fails, none takes over → on the other hosts: systemctl status mcastd"
+kill -STOP "$etcd"
+shows "etcd hangs" "ETCD DOES NOT ANSWER for [^:]*: .* → etcdctl endpoint health"
+kill -CONT "$etcd"
