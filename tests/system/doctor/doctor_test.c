@@ -196,7 +196,7 @@ static void doctor__finds_a_fabric_manager_that_is_away(void **state)
     testbed_kill_fm(testbed);
     assert_true(await(link_is_a_problem, NULL, AWAIT_DEADLINE_MS));
     assert_int_equal(run_on_site(), 1);
-    expect_advice("link", "problem", "", "jobs run");
+    expect_advice("link", "problem", "jobs run", "see that it runs");
 }
 
 /* A test that was never meant to stay: the doctor says so, and all is not well. */
