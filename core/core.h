@@ -135,7 +135,8 @@ struct core_event {
             const struct fmcall_steps *steps; /* with FM_OK of STEPS; else NULL */
             const struct fmcall_tree *tree;   /* with FM_OK of JOIN; else NULL */
             int status;                       /* HTTP's, with FM_DENIED of JOIN; else 0 */
-            const char *words;                /* never holds a secret */
+            int64_t took_ms;   /* without what the ledger's disk took before it; 0: not known */
+            const char *words; /* never holds a secret */
         } call;
         struct {
             uint64_t id;

@@ -272,7 +272,9 @@ void core_call_done(struct core *core, const struct core_event *event)
                    (unsigned long long)id);
         return;
     }
-    int64_t sent_ms = op->sent_ms;
+    int64_t sent_ms = op->sent_ms, took_ms = event->u.call.took_ms;
+    if (took_ms == 0)
+        took_ms = core->now_ms - sent_ms;
     if (!words)
         words = fmcall_outcome_word(outcome);
 
@@ -283,7 +285,7 @@ void core_call_done(struct core *core, const struct core_event *event)
     } else if (fmcall_is_cleanup(kind))
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE) {
-        learn_reserve_time(core, outcome, core->now_ms - sent_ms);
+        learn_reserve_time(core, outcome, took_ms);
         reserve_done(core, op->owner, outcome, token, words);
     } else if (kind == FMCALL_CHECK)
         check_done(core, op->owner, outcome, token, words);
