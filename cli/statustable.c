@@ -134,7 +134,9 @@ static void show_jobs(struct screen *screen, const json_t *root)
     add(&words, "%lld active", number_of(jobs, "active"));
     add_count(&words, number_of(jobs, "releasing"), "releasing");
     add_count(&words, number_of(jobs, "reserved"), "with addresses");
-    add_count(&words, number_of(root, "strays"), "strays at the fabric manager");
+    add_count(&words, number_of(root, "strays"),
+              number_of(root, "strays") == 1 ? "stray at the fabric manager"
+                                             : "strays at the fabric manager");
     end(&words, screen, "jobs");
 }
 

@@ -83,6 +83,7 @@ struct http {
     bool reload_refused;                  /* the last one: the files are not what is in force */
     char reload_refusal[ERROR_TEXT_SIZE]; /* why; or "" */
     int64_t reloaded_ms;                  /* when that was; 0: there was none */
+    bool certificate_over;                /* it was logged */
     int64_t munged_away_ms;               /* since when our munged does not answer; 0: it does */
 
     void (*drained)(void *arg); /* http_drain; or NULL */

@@ -79,7 +79,7 @@ quarantine|held|9 OF 16 VNIS ARE HELD after their jobs, the longest for [^,]*, 9
 no VNI|taken|NO VNI IS FREE for [^:]*: .*16 in use.* → give \[vni\] pool more|0 available.* -> refused; .*mcastctl status|untaken
 mass loss|lost|ALARM mass-loss for [^:]*: .* → check the fabric manager|ALARM mass-loss: .* -> check the fabric manager|found
 jobs' list|break_list|THE ACTIVE JOBS OF tuo CANNOT BE LISTED for [^,]*, .*slurmctld is away → run list_command|list_command of cluster tuo: .*slurmctld is away.* -> nothing is concluded|mend_list
-certificate|nothing|THE BROKER'S CERTIFICATE ENDED [^:]* ago: .* → renew||nothing
+certificate|nothing|THE BROKER'S CERTIFICATE ENDED [^:]* ago: .* → renew|certificate has ended: .* -> renew|nothing
 TABLE
 }
 freed() { release tuo b && clean; }
