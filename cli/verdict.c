@@ -14,11 +14,13 @@
 
 enum {
     SOON_S = 7 * 86400,
-    SILENT_S = 86400,      /* nodes that have not reported for so long are not just slow */
-    CLOCK_MS = 60 * 1000,  /* so far apart, logins and certificates begin to fail */
-    WIDTH = 80,            /* where there is no terminal */
-    CAUSE_MAX = 3 * WIDTH, /* of one fault, in bytes */
-    NAMES_MAX = 3,         /* that a line names; of the others it has the number */
+    ABSENCE_MS = 10 * 1000, /* of the loop */
+    PLUGIN_S = 300,         /* Slurm's own plugin asks every 30 s */
+    SILENT_S = 86400,       /* nodes that have not reported for so long are not just slow */
+    CLOCK_MS = 60 * 1000,   /* so far apart, logins and certificates begin to fail */
+    WIDTH = 80,             /* where there is no terminal */
+    CAUSE_MAX = 3 * WIDTH,  /* of one fault, in bytes */
+    NAMES_MAX = 3,          /* that a line names; of the others it has the number */
 };
 
 /* Each fault: cause, since when, what it means for jobs, and below it what to do. */
@@ -205,6 +207,28 @@ static void judge_vnis(struct verdict *verdict)
     else if (oldest[0] && seconds_until(verdict, oldest) < -SILENT_S)
         fault(verdict, report, "NODES HAVE NOT REPORTED%s: %lld VNIs are held after their jobs",
               FOR(verdict, oldest), held);
+}
+
+static void judge_partition_keys(struct verdict *verdict)
+{
+    const long long pool = count_of(verdict->root, "partition_keys", "pool");
+    if (pool > 0 && count_of(verdict->root, "partition_keys", "free") == 0)
+        fault(verdict, "wait for jobs to end; for good: more [omnipath] partition_keys",
+              "NO PARTITION KEY IS FREE of %lld: jobs that need one cannot start", pool);
+}
+
+static void judge_service(struct verdict *verdict)
+{
+    const long long open = count_of(verdict->root, "connections", "open");
+    const long long max = count_of(verdict->root, "connections", "max");
+    const long long absence =
+        json_integer_value(json_object_get(verdict->root, "loop_absence_max_ms"));
+    if (max > 0 && open >= max)
+        fault(verdict, "see who holds them (ss -xp, ss -tp); raise [broker] connections_max",
+              "ALL %lld CONNECTIONS ARE TAKEN: others are refused", max);
+    if (absence >= ABSENCE_MS)
+        fault(verdict, "see whether this machine swaps, or something else takes its processors",
+              "THE BROKER ANSWERED NOBODY for %lld s, in the last five minutes", absence / 1000);
 }
 
 /* ---- the broker holds back ---- */
@@ -411,6 +435,40 @@ static void judge_lists(struct verdict *verdict)
               text_of(first, NULL, "list_error"));
 }
 
+/* B9: slurmctld asks every 30 s. */
+static void judge_plugins(struct verdict *verdict)
+{
+    char names[256] = "";
+    long long count = 0;
+    size_t i;
+    const json_t *cluster;
+    json_array_foreach(json_object_get(verdict->root, "clusters"), i, cluster)
+    {
+        const char *asked = text_of(cluster, "plugin", "asked");
+        if (!json_object_get(cluster, "plugin"))
+            continue;
+        if (!asked[0])
+            asked = text_of(verdict->root, NULL, "started");
+        if (seconds_until(verdict, asked) < -PLUGIN_S)
+            add_name(names, sizeof names, count++, text_of(cluster, NULL, "name"));
+    }
+    add_rest(names, sizeof names, count);
+    if (count > 0)
+        fault(verdict, "on slurmctld's host: mcastctl check slurm",
+              "THE SLURM OF %s HAS NOT ASKED for more than %d min: its steps get no addresses",
+              names, PLUGIN_S / 60);
+}
+
+/* B2 */
+static void judge_partitions(struct verdict *verdict)
+{
+    const long long used = count_of(verdict->root, "vnis", "other_partitions_used");
+    if (used > 0)
+        fault(verdict, "mcastctl doctor names the job; if the partition is right, end it",
+              "%lld VNI%s OF JOBS NOW BELONG%s TO OTHER PARTITIONS of the fabric", used,
+              used == 1 ? "" : "S", used == 1 ? "S" : "");
+}
+
 static void judge_ending(struct verdict *verdict)
 {
     judge_certificate(verdict, false);
@@ -419,9 +477,11 @@ static void judge_ending(struct verdict *verdict)
 size_t verdict_print(const json_t *root, size_t height)
 {
     static void (*const judges[])(struct verdict *) = {
-        judge_role,     judge_storage,   judge_ended,   judge_munge, judge_vnis,    judge_alarms,
-        judge_link,     judge_addresses, judge_budgets, judge_nodes, judge_adopted, judge_standbys,
-        judge_cleanups, judge_verify,    judge_reload,  judge_lists, judge_ending,
+        judge_role,     judge_storage,        judge_ended,   judge_munge,   judge_service,
+        judge_vnis,     judge_partition_keys, judge_alarms,  judge_link,    judge_addresses,
+        judge_budgets,  judge_nodes,          judge_adopted, judge_plugins, judge_partitions,
+        judge_standbys, judge_cleanups,       judge_verify,  judge_reload,  judge_lists,
+        judge_ending,
     };
     struct verdict verdict = {
         .root = root, .now = time(NULL), .width = plain_width(WIDTH), .lines_max = height / 3};

@@ -117,6 +117,17 @@ static const struct {
     {"{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":[{\"url\":\"https://"
      "m3\",\"version\":\"2\",\"configuration\":\"d\"}]}}",
      "THE STANDBY https://m3 HAS ANOTHER CONFIGURATION than this broker → compare"},
+    {"{\"partition_keys\":{\"pool\":14,\"free\":0}}",
+     "NO PARTITION KEY IS FREE of 14: jobs that need one cannot start → wait for jobs to end"},
+    {"{\"connections\":{\"open\":9,\"max\":9}}",
+     "ALL 9 CONNECTIONS ARE TAKEN: others are refused → see who holds them"},
+    {"{\"loop_absence_max_ms\":12000}",
+     "THE BROKER ANSWERED NOBODY for 12 s, in the last five minutes → see whether"},
+    {"{\"started\":\"@900\",\"clusters\":[{\"name\":\"tuo\",\"plugin\":{\"asked\":null}},{\"name\":"
+     "\"b\",\"plugin\":{\"asked\":\"@20\"}}]}",
+     "THE SLURM OF tuo HAS NOT ASKED for more than 5 min: its steps get no addresses → on"},
+    {"{\"vnis\":{\"free\":3,\"pool\":9,\"other_partitions_used\":1}}",
+     "1 VNI OF JOBS NOW BELONGS TO OTHER PARTITIONS of the fabric → mcastctl doctor"},
     {"{\"cleanups\":{\"given_up\":1}}",
      "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start → journalctl"},
     {"{\"reload_refused\":true,\"reloaded\":\"@180\",\"reload_error\":\"mcastd.conf:3: bad\"}",
