@@ -126,7 +126,8 @@ if ! command -v etcd >/dev/null; then
     exit 0
 fi
 kill_broker
-kill "$fm" && wait "$fm" || true
+kill "$fm"
+wait "$fm" || true
 rm "$dir/fm.state" # a fabric manager without jobs that this ledger would not know
 start_fm
 draw() { port=$((10000 + RANDOM % 20000)); } # below those that the kernel gives to clients
