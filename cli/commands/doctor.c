@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192, CONFIG_SIZE = 65536 };
 
@@ -155,13 +156,16 @@ static void judge_by_status(struct call *call, struct findings *findings)
 {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
     char *config = memory_zeroed(CONFIG_SIZE), *text = NULL;
-    const char *url = call->url ? call->url : getenv("MCAST_URL");
-    if (call->handle && mcast_status(call->handle, &text, NULL) == 0) {
+    const char *url = call->url ? call->url : getenv("MCAST_URL"), *file = call->given[CONFIG];
+    const bool is_slurm = call->handle && program_run(argv, NULL, config, CONFIG_SIZE) == 0;
+    const bool is_here = (!url || !strstr(url, "://")) && /* it is asked by its socket */
+                         access(file ? file : LOCALFILES_CONFIG, R_OK) == 0;
+    if (call->handle && (is_slurm || is_here) && mcast_status(call->handle, &text, NULL) == 0) {
         json_t *status = json_loads(text, 0, NULL);
-        if (program_run(argv, NULL, config, CONFIG_SIZE) == 0)
+        if (is_slurm)
             plugin_judge_shown(findings, config, status);
-        if (!url || !strstr(url, "://")) /* by its socket: it is here */
-            localfiles_judge_age(findings, call->given[CONFIG], status);
+        if (is_here)
+            localfiles_judge_age(findings, file, status);
         json_decref(status);
     }
     free(config);
