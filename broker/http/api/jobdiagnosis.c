@@ -25,6 +25,7 @@ static void check_link(const struct diagnosis_facts *facts)
     const struct core_status *core = facts->core;
     const int64_t lasts = facts->now_ms - core->link_since_ms;
     const char *state = link_state_word(core->link), *error = core->link_error;
+    const bool told = strncmp(error, core->link_url, strlen(core->link_url)) == 0;
     if (!facts->config->fm_present)
         finding(facts, OK, "link", NULL,
                 "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
@@ -36,8 +37,9 @@ static void check_link(const struct diagnosis_facts *facts)
     else
         finding(facts, PROBLEM, "link",
                 core->link_advice[0] ? core->link_advice : "see that it runs, at this URL",
-                "%s for %s, with %s: %s; jobs run without hardware collectives until it is back",
-                state, DURATION(lasts), core->link_url, error[0] ? error : "it does not answer");
+                "%s for %s%s%s: %s; jobs run without hardware collectives until it is back", state,
+                DURATION(lasts), told ? "" : ", with ", told ? "" : core->link_url,
+                error[0] ? error : "it does not answer");
     if (core->list_error[0])
         finding(facts, WARNING, "list", "see the fabric manager's own log; it is asked again",
                 "its list of jobs cannot be used, so losses and leftovers are not found: %s",
