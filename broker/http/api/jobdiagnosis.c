@@ -6,6 +6,7 @@
 #include "core/reservation/sizing.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,10 @@ static void check_vnis(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
     enum finding_level level = OK;
+    char whose[80] = "";
+    if (core->vnis_held_most > 0)
+        (void)snprintf(whose, sizeof whose, ", %" PRIu32 " of them for jobs of uid %" PRIu32,
+                       core->vnis_held_most, core->vnis_held_most_uid);
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 ||
@@ -171,8 +176,8 @@ static void check_vnis(const struct diagnosis_facts *facts)
                 ? "most are held: mcastctl list --held shows for which nodes; have them report "
                   "(mcast-node), or choose a duration as [vni] hold"
                 : "enlarge [vni] pool, if the fabric's partitions allow it",
-            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held",
-            core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
+            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held%s",
+            core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine, whose);
 }
 
 /* B2: they are never given out; but a pool that has them is smaller than it looks. */
@@ -203,6 +208,7 @@ static void check_partitions(const struct diagnosis_facts *facts)
 static void check_nodes(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
+    const bool silent = core->nodes_waited_ms > 0 && facts->now_ms - core->nodes_waited_ms > DAY_MS;
     if (core->nodes_lingering > 0)
         finding(facts, WARNING, "nodes",
                 "mcastctl list --held names them, and mcast-node tend there says who uses what: "
@@ -219,7 +225,13 @@ static void check_nodes(const struct diagnosis_facts *facts)
                 "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
                 "had reported that they are clean",
                 core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
-    if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
+    if (silent)
+        finding(facts, WARNING, "nodes",
+                "mcastctl list --held names them; see that their epilogs reach the broker, or run "
+                "mcastctl fence for those that are off",
+                "a job was released %s ago, and not all its nodes have reported",
+                DURATION(facts->now_ms - core->nodes_waited_ms));
+    if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0 && !silent)
         finding(facts, OK, "nodes", NULL,
                 "no node reports services of jobs that cannot be destroyed");
 }

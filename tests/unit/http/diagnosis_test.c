@@ -218,6 +218,9 @@ UNIT(diagnosis__of_pools)
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "vnis", "32257 held, 30000 of them for jobs of uid 5588",
+         p.core.vnis_in_quarantine = 32257;
+         p.core.vnis_held_most = 30000; p.core.vnis_held_most_uid = 5588);
     CASE(WARNING, "vnis", "20000 of 64512 free", p.core.vnis_free = 20000;
          p.core.vnis_held_most = 20001);
     CASE(WARNING, "addresses", "4080 of 4086", p.core.use.addresses = 4080);
@@ -237,6 +240,9 @@ UNIT(diagnosis__of_nodes)
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
     CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
          p.core.vnis_overdue = 4);
+    CASE(WARNING, "nodes", "a job was released 2 days ago, and not all its nodes",
+         p.core.nodes_waited_ms = NOW - 2 * DAY - 1);
+    CASE(OK, "nodes", "no node", p.core.nodes_waited_ms = NOW - DAY / 2);
     CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
     CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
 }
