@@ -8,6 +8,7 @@
 #include "cli/verdict.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -253,14 +254,25 @@ static int show_clusters(struct screen *screen, const json_t *clusters)
 
 int statustable_print(const json_t *root)
 {
-    static void (*const lines[])(struct screen * screen, const json_t *root) = {
-        show_broker,         show_link,      show_jobs, show_vnis,
-        show_partition_keys, show_addresses, show_rest};
+    static const struct {
+        void (*show)(struct screen *screen, const json_t *root);
+        bool always; /* else not of a standby, which knows no jobs */
+    } lines[] = {{show_broker, true},
+                 {show_link, true},
+                 {show_jobs, false},
+                 {show_vnis, false},
+                 {show_partition_keys, false},
+                 {show_addresses, false},
+                 {show_rest, false}};
     struct screen screen = {.width = plain_width(WIDTH), .height = plain_height(HEIGHT)};
+    const bool stands_by = strcmp(text_of(root, "role"), "standby") == 0;
+    int code = 0;
     screen.lines = verdict_print(root, screen.height);
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        lines[i](&screen, root);
-    const int code = show_clusters(&screen, json_object_get(root, "clusters"));
+        if (lines[i].always || !stands_by)
+            lines[i].show(&screen, root);
+    if (!stands_by)
+        code = show_clusters(&screen, json_object_get(root, "clusters"));
     if (screen.hidden > 0)
         printf("And %zu more lines: mcastctl status --json\n", screen.hidden);
     return code != 0 ? code : command_finish();

@@ -104,7 +104,7 @@ static void judge_role(struct verdict *verdict)
     if (!role[0] || strcmp(role, "leader") == 0)
         return;
     if (leader[0] && strcmp(role, "standby") == 0) {
-        plain_printf("This broker is a standby; %s leads.\n", leader);
+        plain_printf("This broker is a standby, which knows no jobs; %s leads.\n", leader);
         verdict->lines++;
     } else
         fault(verdict,

@@ -164,8 +164,12 @@ UNIT(verdict__of_what_is_no_fault)
         free(text);
     }
     char *text = shown("{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
+                       "\"jobs\":{\"active\":0},\"clusters\":[{\"name\":\"tuo\"}],"
                        "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}");
-    assert_words(text, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
+    assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads.\nAll "
+                       "is well.\n");
+    assert_null(strstr(text, "active")); /* 0 of a standby is nobody's number */
+    assert_null(strstr(text, "CLUSTER"));
     free(text);
 }
 
