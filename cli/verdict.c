@@ -20,6 +20,7 @@ enum {
     CLOCK_MS = 60 * 1000,   /* so far apart, logins and certificates begin to fail */
     WIDTH = 80,             /* where there is no terminal */
     CAUSE_MAX = 3 * WIDTH,  /* of one fault, in bytes */
+    FAILED_MIN = 3,         /* reserves in a row: it is not about one job */
     NAMES_MAX = 3,          /* that a line names; of the others it has the number */
 };
 
@@ -255,6 +256,7 @@ static void judge_link(struct verdict *verdict)
     const char *link = text_of(root, fm, "link"), *error = text_of(root, fm, "last_error");
     const char *role = text_of(root, NULL, "role"), *advice = text_of(root, fm, "advice");
     const char *list_error = text_of(root, fm, "list_error");
+    const long long failed = count_of(root, fm, "reserves_failed");
     if (!text_of(root, fm, "url")[0] || strcmp(role, "standby") == 0 ||
         strcmp(role, "starting") == 0) /* it does not ask it */
         return;
@@ -262,6 +264,14 @@ static void judge_link(struct verdict *verdict)
         fault(verdict, advice[0] ? advice : "wait a minute, then ask again; mcastctl doctor",
               "NO FABRIC MANAGER%s: %s; jobs run without hardware collectives",
               FOR(verdict, text_of(root, fm, "since")), error[0] ? error : link);
+    else if (failed >= FAILED_MIN)
+        fault(verdict,
+              "see the fabric manager's own log; 507: it has fewer addresses left than [hwcoll] "
+              "total_addresses says",
+              "THE FABRIC MANAGER RESERVES NOTHING%s, %lld times in a row: %s; jobs run without "
+              "hardware collectives",
+              FOR(verdict, text_of(root, fm, "reserves_failing_since")), failed,
+              text_of(root, fm, "reserve_error"));
     else if (list_error[0])
         fault(verdict, "see the fabric manager's own log; it is asked again",
               "THE FABRIC MANAGER'S LIST OF JOBS CANNOT BE USED%s, so losses and leftovers are not "
@@ -284,19 +294,15 @@ static void judge_addresses(struct verdict *verdict)
               FOR(verdict, text_of(root, "addresses", "full_since")), reserved, total, each);
 }
 
-/* Of the first, or that there are more. */
+/* Of the first, and how many more there are. */
 static void add_name(char *names, size_t size, long long index, const char *name)
 {
-    const size_t length = strlen(names);
+    const char *rest = strstr(names, " and ");
+    const size_t length = rest ? (size_t)(rest - names) : strlen(names);
     if (index < NAMES_MAX)
         (void)snprintf(names + length, size - length, "%s%.40s", index > 0 ? ", " : "", name);
-}
-
-static void add_rest(char *names, size_t size, long long count)
-{
-    const size_t length = strlen(names);
-    if (count > NAMES_MAX)
-        (void)snprintf(names + length, size - length, " and %lld more", count - NAMES_MAX);
+    else
+        (void)snprintf(names + length, size - length, " and %lld more", index + 1 - NAMES_MAX);
 }
 
 static void judge_budgets(struct verdict *verdict)
@@ -316,7 +322,6 @@ static void judge_budgets(struct verdict *verdict)
                        used, budget);
         add_name(names, sizeof names, count++, name);
     }
-    add_rest(names, sizeof names, count);
     if (count > 0)
         fault(verdict, "wait for jobs to end, or raise budget in [cluster \"NAME\"] and reload",
               "THE BUDGET%s OF %s %s USED UP: jobs that start there now run without hardware "
@@ -388,7 +393,6 @@ static void judge_cleanups(struct verdict *verdict)
               given_up == 1 ? "" : "S");
 }
 
-/* An older broker does not say whether it verifies the fabric manager. */
 static void judge_verify(struct verdict *verdict)
 {
     const json_t *fm = json_object_get(verdict->root, "fabric_manager");
@@ -427,7 +431,6 @@ static void judge_lists(struct verdict *verdict)
         first = first ? first : cluster;
         add_name(names, sizeof names, count++, text_of(cluster, NULL, "name"));
     }
-    add_rest(names, sizeof names, count);
     if (count > 0)
         fault(verdict, "run list_command as the service's user: runuser -u mcastd -- COMMAND",
               "THE ACTIVE JOBS OF %s CANNOT BE LISTED%s, so missed ends are not found: %s", names,
@@ -452,7 +455,6 @@ static void judge_plugins(struct verdict *verdict)
         if (seconds_until(verdict, asked) < -PLUGIN_S)
             add_name(names, sizeof names, count++, text_of(cluster, NULL, "name"));
     }
-    add_rest(names, sizeof names, count);
     if (count > 0)
         fault(verdict, "on slurmctld's host: mcastctl check slurm",
               "THE SLURM OF %s HAS NOT ASKED for more than %d min: its steps get no addresses",

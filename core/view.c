@@ -48,6 +48,9 @@ void core_status(const struct core *core, struct core_status *out)
         .link_error = core->link.error,
         .link_advice = link_advice(&core->link),
         .list_error = core->link.list_error,
+        .reserves_failed = core->link.reserves_failed,
+        .reserves_failing_ms = core->link.reserves_failed > 0 ? core->link.reserves_failing_ms : 0,
+        .reserve_error = core->link.reserves_failed > 0 ? core->link.reserve_error : "",
         .reserve_took_ms = reservewait_longest(&core->reservewait),
         .reserve_wait_ms =
             core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO

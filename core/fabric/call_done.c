@@ -258,6 +258,20 @@ static void learn_reserve_time(struct core *core, enum fmcall_outcome outcome, i
             (long long)took_ms, RESERVEWAIT_MAX_MS);
 }
 
+/* For core_status: it is up, and jobs get nothing from it all the same. */
+static void note_reserve(struct core *core, enum fmcall_outcome outcome, const char *words)
+{
+    struct link *link = &core->link;
+    assert(words);
+    if (outcome == FM_OK || outcome == FM_EXISTS) {
+        link->reserves_failed = 0;
+        return;
+    }
+    if (link->reserves_failed++ == 0)
+        link->reserves_failing_ms = core->now_ms;
+    (void)snprintf(link->reserve_error, sizeof link->reserve_error, "%s", words);
+}
+
 void core_call_done(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CALL_DONE);
@@ -286,6 +300,7 @@ void core_call_done(struct core *core, const struct core_event *event)
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE) {
         learn_reserve_time(core, outcome, took_ms);
+        note_reserve(core, outcome, words);
         reserve_done(core, op->owner, outcome, token, words);
     } else if (kind == FMCALL_CHECK)
         check_done(core, op->owner, outcome, token, words);

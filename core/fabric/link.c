@@ -210,6 +210,7 @@ void link_lost(struct core *core, enum fmcall_outcome fault, const char *words)
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
     core->link.fault = fault;
     core->link.list_error[0] = '\0';
+    core->link.reserves_failed = 0;
     enter_state(core, LINK_DOWN);
     core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "

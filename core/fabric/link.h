@@ -26,6 +26,10 @@ struct link {
                                           one is logged */
     enum fmcall_outcome fault; /* what came of what took it down; 0: a login, or nothing did */
     char error[ERROR_TEXT_SIZE];
+    /* RESERVEs in a row that gave no addresses although it is up, and why the last did not */
+    uint32_t reserves_failed;
+    int64_t reserves_failing_ms; /* since when */
+    char reserve_error[ERROR_TEXT_SIZE];
     char list_error[ERROR_TEXT_SIZE]; /* up: why the last list was not whole; "": it was */
 };
 

@@ -17,6 +17,7 @@ enum {
     LIST_PROBLEM_MS = HOUR_MS,
     PLUGIN_SILENT_MS = 5 * MINUTE_MS,
     RELEASES_MANY = 1000,
+    RESERVES_FAILED = 3, /* in a row: it is not about one job */
 };
 
 /* ---- the fabric manager ---- */
@@ -41,6 +42,14 @@ static void check_link(const struct diagnosis_facts *facts)
                 "%s for %s%s%s: %s; jobs run without hardware collectives until it is back", state,
                 DURATION(lasts), told ? "" : ", with ", told ? "" : core->link_url,
                 error[0] ? error : "it does not answer");
+    if (core->link == LINK_UP && core->reserves_failed >= RESERVES_FAILED)
+        finding(facts, PROBLEM, "reserve",
+                "see the fabric manager's own log; 507: it has fewer addresses left than [hwcoll] "
+                "total_addresses says",
+                "it has reserved nothing for %s, %" PRIu32 " times in a row: %s; jobs run without "
+                "hardware collectives",
+                DURATION(facts->now_ms - core->reserves_failing_ms), core->reserves_failed,
+                core->reserve_error);
     if (core->list_error[0])
         finding(facts, WARNING, "list", "see the fabric manager's own log; it is asked again",
                 "its list of jobs cannot be used, so losses and leftovers are not found: %s",

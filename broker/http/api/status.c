@@ -150,6 +150,9 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_string(out, "last_error", status->link_error);
     writer_string(out, "advice", status->link_advice);
     writer_string(out, "list_error", status->list_error);
+    writer_number(out, "reserves_failed", status->reserves_failed);
+    write_time(out, "reserves_failing_since", status->reserves_failing_ms);
+    writer_string(out, "reserve_error", status->reserve_error);
     writer_number(out, "losses", status->link_losses);
     writer_number(out, "reserve_wait_ms", (uint64_t)status->reserve_wait_ms);
     write_time(out, "listed", status->link_listed_ms);

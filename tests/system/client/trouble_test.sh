@@ -73,6 +73,7 @@ troubles() {
     cat <<'TABLE'
 password|fault {"session":false,"status":401}|NO FABRIC MANAGER for [^:]*: HTTP 401.* → put the new password|link down.*what to do: put the new password|no_fault
 nonsense|fault {"path":"*/jobs/","garbage":true}|THE FABRIC MANAGER'S LIST OF JOBS CANNOT BE USED for [^:]*: HTTP 200.* → see the fabric manager's own log|the list was not whole.*see the fabric manager's own log|no_fault
+no addresses|denied|THE FABRIC MANAGER RESERVES NOTHING for [^,]*, [0-9]+ times in a row: .*; jobs run without hardware collectives → see the fabric manager's own log|-> the job runs without hardware collectives|allowed
 full disk|no_room|NOTHING CAN BE SAVED for [^:]*: .*make room.* → free space there|cannot save: .*make room.*do not restart|room
 budget|reserve tuo b|THE BUDGET OF tuo \(23 of 23\) IS USED UP: .* → wait for jobs||freed
 quarantine|held|9 OF 16 VNIS ARE HELD after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
@@ -83,6 +84,8 @@ certificate|nothing|THE BROKER'S CERTIFICATE ENDED [^:]* ago: .* → renew|certi
 TABLE
 }
 freed() { release tuo b && clean; }
+denied() { fault '{"method":"POST","status":507}' && jobs reserve 1 2 3; }
+allowed() { no_fault && reserve elcap 4 && jobs release 1 2 3 4 && clean; }
 held() { jobs reserve 1 2 3 4 5 6 7 8 9 && jobs release 1 2 3 4 5 6 7 8 9; }
 taken() { jobs reserve 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && ! reserve elcap 17; }
 untaken() { jobs release 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && clean; }
@@ -104,7 +107,7 @@ while IFS='|' read -r kind comes says logged goes <&3; do
     $comes
     shows "$kind" "$says"
     [ "$(wc -l <"$dir/status")" -le 24 ] || fail "$kind: more than a screen"
-    if [ -n "$logged" ]; then until_it "$kind: the log says $logged" grep -qE "$logged" "$dir/mcastd.log"; fi
+    if [ -n "$logged" ]; then until_it "$kind: the log says $logged" grep -qE -e "$logged" "$dir/mcastd.log"; fi
     # shellcheck disable=SC2086
     $goes
     [ "$goes" = nothing ] || until_it "$kind is over" status_no_longer_says "$says"

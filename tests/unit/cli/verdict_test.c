@@ -85,6 +85,10 @@ static const struct {
      "error\":\"HTTP 401\",\"advice\":\"put the new password there\"}}",
      "NO FABRIC MANAGER for 3 min: HTTP 401; jobs run without hardware collectives → put the new "
      "password there"},
+    {"{\"fabric_manager\":{\"link\":\"up\",\"url\":\"https://fmn\",\"reserves_failed\":3,"
+     "\"reserves_failing_since\":\"@180\",\"reserve_error\":\"HTTP 507\"}}",
+     "THE FABRIC MANAGER RESERVES NOTHING for 3 min, 3 times in a row: HTTP 507; jobs run without "
+     "hardware collectives → see the fabric manager's own log; 507: it has fewer"},
     {"{\"fabric_manager\":{\"link\":\"listing\",\"url\":\"https://fmn\",\"since\":\"@3\"}}",
      "listing; jobs run without hardware collectives → wait a minute"},
     {"{\"fabric_manager\":{\"link\":\"up\",\"url\":\"https://fmn\",\"listed\":\"@180\",\"list_"

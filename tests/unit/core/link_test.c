@@ -161,6 +161,25 @@ UP(link__says_that_lists_cannot_be_used)
     }
 }
 
+/* B5: it is up, and jobs get nothing from it. */
+UP(link__counts_reserves_that_give_nothing)
+{
+    struct driver *d = *state;
+    static const char *const jobs[] = {"a", "b"};
+    const int64_t since = d->now;
+    for (uint32_t i = 0; i < 2; i++) {
+        driver_reserve(d, driver_request(jobs[i], 128));
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
+        assert_int_equal(driver_status(d).reserves_failed, i + 1);
+        assert_int_equal(driver_status(d).reserves_failing_ms, since);
+        d->now += 1000;
+    }
+    assert_words(driver_status(d).reserve_error, "the fabric manager's words");
+    driver_reserved_job(d, "c");
+    assert_int_equal(driver_status(d).reserves_failed, 0);
+    assert_int_equal(driver_status(d).reserves_failing_ms, 0);
+}
+
 /* fmapi takes one login at a time. */
 STARTED(link__logs_in_once_at_a_time)
 {

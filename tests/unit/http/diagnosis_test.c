@@ -38,6 +38,7 @@ static void broker_facts_init(struct broker_facts *p)
         .link_error = "",
         .link_advice = "",
         .list_error = "",
+        .reserve_error = "",
         .vnis_free = 60000,
         .vnis_pool = 64512,
         .vnis_live = 4000,
@@ -127,6 +128,9 @@ UNIT(diagnosis__of_the_link)
     CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
          p.core.link = LINK_DOWN;
          p.core.link_error = "connection refused");
+    CASE(PROBLEM, "reserve", "nothing for 5 minutes, 3 times in a row: HTTP 507; jobs run without",
+         p.core.reserves_failed = 3;
+         p.core.reserves_failing_ms = NOW - 300000; p.core.reserve_error = "HTTP 507");
     CASE(WARNING, "list", "losses and leftovers are not found: no JSON",
          p.core.list_error = "no JSON");
     CASE(PROBLEM, "link", "it does not answer", p.core.link = LINK_LOGGING_IN);
