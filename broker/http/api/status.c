@@ -372,7 +372,7 @@ int status_handle(struct call *call)
     write_leadership(out, counters.leadership, engine_now_ms(http->engine));
     write_alarms(out, engine_core(http->engine));
     writer_bool(out, "reload_refused", http->reload_refused);
-    writer_string(out, "reload_error", http->reload_refusal);
+    writer_string(out, "reload_error", call->identity.admin ? http->reload_refusal : "");
     write_time(out, "reloaded", http->reloaded_ms);
     if (http->config->munge_socket[0] != '\0')
         write_time(out, "munged_away_since", http->munged_away_ms);
