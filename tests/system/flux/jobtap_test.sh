@@ -180,7 +180,7 @@ expect_clean
 
 echo "# what is wrong with its conf is said when it is loaded"
 flux jobtap remove mcast.so
-for words in cluster=el-cap patience=0 "cluster=elcap colour=red"; do
+for words in cluster=el-cap "cluster=elcap patience=0" "cluster=elcap colour=red"; do
     # shellcheck disable=SC2086  # they are words
     said=$(load $words 2>&1) && fail "loaded with $words"
     [[ $said == *"mcast: "*conf* ]] || fail "with $words it says '$said'"
