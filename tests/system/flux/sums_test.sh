@@ -118,10 +118,15 @@ until_it "housekeeping is over" housekept
 [ "$(asked)" = "$before" ] || fail "$(($(asked) - before)) requests for a job that wants nothing"
 
 echo "# the owner's word counts, and no other's"
-for words in "elcap $id 1 n0" "other $id 1 n0" "elcap f1 1 n0" "elcap x 1 n0"; do
+start
+number=$(flux job info "$id" mcast | jq .number)
+for words in "other $id $number n0" "elcap $id $number n[0-1]" "elcap f1 $number n0" "elcap x $number n0"; do
     # shellcheck disable=SC2086  # they are words
     ! "$hooks/tell" $words 2>"$dir/err" || fail "'$words' is taken"
 done
+flux cancel "$id"
+clean
+until_it "all VNIs are free" nothing_held
 
 echo "# a service that stays is not told as gone: its node says so, and when it is"
 nics 1 2 '[fault stuck]\ncall = destroy_svc\nnic = cxi1\nerrno = EBUSY\n'
