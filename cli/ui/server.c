@@ -125,6 +125,8 @@ static enum MHD_Result answer_file(struct MHD_Connection *connection, const char
 static enum MHD_Result answer_error(struct MHD_Connection *connection,
                                     const struct mcast_error *error)
 {
+    if (error->code == MCAST_USAGE)
+        return answer_problem(connection, MHD_HTTP_BAD_REQUEST, "invalid", error->text);
     return answer_problem(connection, error->status ? error->status : MHD_HTTP_BAD_GATEWAY,
                           error->word, error->text);
 }
