@@ -462,9 +462,11 @@ export function showJob(view, known, text) {
             return view.replaceChildren(
                 back,
                 h("p", {}, faults || `There is no reservation ${text} any more, or not yet.`));
+        const focused = document.activeElement?.id;
         view.replaceChildren(
             back,
             h("div", {class: "cards"}, facts(job), life(job, events), waitsFor(job),
               map(topology)));
+        if (focused) document.getElementById(focused)?.focus();
     };
 }

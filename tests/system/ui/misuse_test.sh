@@ -44,6 +44,7 @@ fi
 
 # ---- once only ----
 asks 200 "" "$base/session" -H "Mcast-Key: $first"
+grep -q '"write": *false' "$dir/answer" || fail "the page may write without --write"
 key=$(sed -n 's/.*"key": *"\([0-9a-f]*\)".*/\1/p' "$dir/answer")
 if [ ${#key} != 64 ] || [ "$key" = "$first" ]; then fail "no key of a session"; fi
 asks 403 wrong-key "$base/session" -H "Mcast-Key: $first"
