@@ -202,6 +202,7 @@ log_level = debug' >/etc/mcastd/conf.d/50-site.conf
     same_jobs "after the watchdog"
 
     say "stopped under load"
+    systemctl reset-failed mcastd # five starts in ten minutes are the unit's limit, and were made above
     : >$work/answered
     touch $work/load
     for lane in 1 2 3; do
