@@ -398,6 +398,7 @@ function askRelease(job) {
               "Its VNIs and addresses are taken back. A job that still runs loses them: release " +
               "only what is over."),
         told, h("p", {}, no, " ", yes));
+    document.getElementById("release-box")?.remove();
     box.addEventListener("close", () => box.remove());
     document.body.append(box);
     box.showModal();

@@ -197,21 +197,17 @@ def release_a_job(browser, broker):
     """With --write: it is asked first, and the broker's answer is shown, also a refusal."""
     path = "/v1/clusters/elcap/jobs/"
     for job in "given", "taken":
-        broker.ask("PUT", path + job, {"uid": 1234, "nodes": "elcap[1-4]", "vni_count": 0,
-                                       "hwcoll": "off"})
-        browser.press("1", "2", "/")
-        browser.run("document.querySelector('#filter').value = ''")
-        browser.type("#filter", "elcap/" + job)
-        browser.await_text("#told", "^1 of ")
-        browser.press("Escape", "Enter")
-        browser.await_text("#job-state", "^active$")
+        made = broker.ask("PUT", path + job, {"uid": 1234, "nodes": "elcap[1-4]", "vni_count": 0,
+                                              "hwcoll": "off"})
+        browser.run("location.hash = arguments[0]", f"#job/{made['number']}")
+        browser.await_text("#job-facts", f"elcap/{job}[^$]*active")
         browser.run(CLICK, "#release")
         browser.await_text("#release-box", f"Release elcap/{job}[^$]*uid 1234, 4 nodes")
         check_looks(browser, "release")
         if job == "given":
             browser.press("Escape")
+            browser.await_text("#release-box", "^$")
             browser.await_text("#job-state", "^active$")
-            check(browser.text("#release-box") == "", "the box stays")
             browser.run(CLICK, "#release")
             browser.click("#release-no")
             check(broker.ask("GET", path + job)["state"] == "active", "it is released unasked")
@@ -227,6 +223,7 @@ def release_a_job(browser, broker):
             check(broker.ask("GET", path + job)["state"] == "active", "another one is released")
             broker.ask("DELETE", path + job)
         browser.press("Escape")
+        browser.await_text("#release-box", "^$")
         browser.press("Escape")
         browser.await_text("#told", "of ")
 
