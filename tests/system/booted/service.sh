@@ -274,7 +274,7 @@ second_boot() {
     say "purged: ledger, keys and configuration are gone, what the site put there is not"
     apt-get -qq purge mcastd mcastctl libmcast0 mcast-doc mock-fm >$work/apt.log 2>&1 ||
         { cat $work/apt.log >&2; fail "apt-get purge"; }
-    find /etc /usr /var/lib /run -xdev \( -name '*mcast*' -o -name mock_fm \) ! -path '/usr/src/*' ! -path '/var/lib/apt/*' | sort >$work/left
+    find /etc /usr /var/lib /run -xdev \( -name '*mcast*' -o -name mock_fm \) ! -name "*dreamcast*" ! -path "/usr/src/*" ! -path "/var/lib/apt/*" ! -path "$work/*" | sort >$work/left
     printf '%s\n' /etc/mcastd | diff -u - $work/left >&2 || fail "something else is left (above)"
     [ "$(ls -A /etc/mcastd)" = login ] || fail "in /etc/mcastd is left: $(ls -A /etc/mcastd)"
     say "all is well"
