@@ -43,8 +43,8 @@ struct joblog {
     uint32_t begin_s;                           /* Unix time of its 0 */
     /* left out: jobs that never ran, or took no time; parts of jobs that are there */
     size_t never_ran, steps;
-    size_t running;          /* not over yet: they end with the log */
-    size_t fault_count;      /* left out: wrong or cut; the first are named */
+    size_t running;     /* not over yet: they end with the log */
+    size_t fault_count; /* left out: wrong or cut; the first are named */
     struct joblog_fault faults[JOBLOG_FAULTS_KEPT];
 };
 
