@@ -154,7 +154,9 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
     if (!choose_classes(core, drawing))
         return ANSWER_INVALID;
     if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
-        core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
+        core_trace(core, TRACE_WARNING,
+                   "%s-%s: %s -> refused; %u VNIs are live, %u quarantined; what to do: mcastctl "
+                   "status",
                    rec->cluster, rec->job, drawing->detail, core->vnis.live.count,
                    core->vnis.quarantined.count);
         drawing->field = "vni_count";

@@ -129,6 +129,32 @@ FRESH(reserve__pool_exhausted_is_fatal)
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
 
+/* B5: since when nothing is left, and whose released jobs hold it. */
+FRESH(reserve__tells_since_when_nothing_is_left)
+{
+    struct driver *d = *state;
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 100);
+    d->config.total_addresses = 45;
+    d->config.addresses_per_job = 23;
+    driver_up(d);
+    assert_int_equal(driver_status(d).vnis_none_ms, 0);
+    assert_int_equal(driver_status(d).addresses_full_ms, 0);
+    driver_reserved_job(d, "a");
+    const int64_t since = d->now;
+    driver_tick(d, 1000);
+    assert_int_equal(driver_status(d).vnis_none_ms, since);
+    assert_int_equal(driver_status(d).addresses_full_ms, since);
+    assert_int_equal(driver_status(d).vnis_held_most_uid, UID_UNKNOWN);
+    assert_int_equal(driver_status(d).nodes_waited_ms, 0);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_status(d).vnis_held_most_uid, 5588);
+    assert_int_equal(driver_status(d).nodes_waited_ms, since + 1000);
+    assert_int_equal(driver_status(d).vnis_none_ms, since); /* held is not free */
+    assert_int_equal(driver_status(d).addresses_full_ms, 0);
+}
+
 FRESH(reserve__pool_exhausted_may_be_allowed)
 {
     struct driver *d = *state;
