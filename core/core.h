@@ -29,12 +29,15 @@ struct reserve_request {
     const char *nodes;   /* node list as given; NULL when only a number was given */
     uint32_t node_count; /* ≥ 1; 0 by a plugin */
     uint32_t uid;
-    uint32_t cores_per_node; /* 0: not given */
-    uint32_t tasks_per_node; /* 0: not given */
-    uint32_t cpus_per_task;  /* 0: not given */
-    int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
-    int vni_count;           /* 0–4; -1: not given */
-    const char *profile;     /* what the request leaves open is this profile's (P3); or NULL */
+    uint32_t cores_per_node;        /* 0: not given */
+    uint32_t tasks_per_node;        /* 0: not given */
+    uint32_t cpus_per_task;         /* 0: not given */
+    int interconnect;               /* enum interconnect_kind; -1: not given: as the cluster's */
+    int vni_count;                  /* 0–4; -1: not given */
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* that the job has already, since another than this broker gave
+                                       them: these vni_count, and no others (F1); with */
+    bool vnis_named;
+    const char *profile; /* what the request leaves open is this profile's (P3); or NULL */
     const char *shared[SHARED_VNIS_PER_JOB_MAX]; /* names of shared VNIs that it wants, too (B1) */
     unsigned shared_count;
     enum hwcoll_wish wish;   /* 0: not given: auto */

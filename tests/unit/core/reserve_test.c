@@ -22,6 +22,49 @@ UP(reserve__gives_vnis)
     assert_int_equal(driver_answer(d)->reservation->vni_count, 0);
 }
 
+static struct reserve_request request_of_vni(const char *job, uint16_t vni)
+{
+    struct reserve_request q = driver_request(job, 1);
+    q.vni_count = 2;
+    q.vnis[0] = 1030;
+    q.vnis[1] = vni;
+    q.vnis_named = true;
+    q.wish = WISH_OFF;
+    return q;
+}
+
+/* F1, I1: what a running job has of another broker no job gets before its nodes are clean; nobody
+ * can name what another has, or what no job gets. */
+UP(reserve__takes_over_the_vnis_of_a_running_job)
+{
+    struct driver *d = *state;
+    driver_reserve(d, request_of_vni("a", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1030);
+    assert_int_equal(driver_answer(d)->reservation->vnis[1], 1025);
+    driver_reserve(d, request_of_vni("a", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    driver_reserve(d, request_of_vni("a", 1026));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    assert_string_equal(driver_answer(d)->field, "vnis");
+    for (char job[] = "b"; job[0] < 'h'; job[0]++) {
+        driver_reserve(d, driver_request(job, 1));
+        assert_int_not_equal(driver_answer(d)->reservation->vnis[0], 1025);
+        assert_int_not_equal(driver_answer(d)->reservation->vnis[0], 1030);
+    }
+    driver_release(d, "a");
+    driver_reserve(d, request_of_vni("x", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    assert_null(driver_job(d, "x"));
+    driver_reserve(d, request_of_vni("x", 10));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    struct reserve_request q = request_of_vni("x", 10);
+    q.vnis[0] = 1000;
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "vnis");
+}
+
 /* F2: single-node jobs too, unless the site says otherwise. */
 FRESH(reserve__single_node_policy)
 {

@@ -96,10 +96,14 @@ class Job:
 
     @property
     def option(self):
-        """-o mcast…: a dict, "off", or None."""
-        option = self.spec
-        for name in ("attributes", "system", "shell", "options", "mcast"):
-            option = option.get(name) if isinstance(option, dict) else None
+        """-o mcast…, or flux-coral2's -o cray-slingshot… in our words: a dict, "off", or None."""
+        options = self.spec
+        for name in ("attributes", "system", "shell", "options"):
+            options = (options.get(name) or {}) if isinstance(options, dict) else {}
+        theirs = options.get("cray-slingshot")
+        if isinstance(theirs, dict):
+            theirs = {"vnis": theirs[name] for name in theirs if name == "vnicount"}
+        option = options.get("mcast", theirs)
         return "off" if option is False else option
 
     def wish(self, name):
