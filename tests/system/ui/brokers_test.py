@@ -21,6 +21,11 @@ def test(browser):
     browser.await_text("#card-broker", rf"leader\s+{LEADER}[^$]*standbys\s+{STANDBY}")
     script("reserve before")
     browser.await_text("#card-events", "elcap/before")
+    browser.run("location.hash = '#job/1'")
+    browser.await_text("#job-state", "^active$")
+    without = browser.run("return document.querySelector('#release') === null")
+    assert without, "a job can be released without --write"
+    browser.press("1")
     script("kill")
     browser.await_text("#card-broker", rf"leader\s+{STANDBY}", 60)
     browser.await_text("#link", "^live$", 60)
