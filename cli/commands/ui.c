@@ -8,7 +8,7 @@
 enum { PORT, WRITE };
 
 static const struct command_option options[] = {
-    [PORT] = {"port", true}, [WRITE] = {"write", false}, {0}};
+    [PORT] = {"port", "N"}, [WRITE] = {"write", NULL}, {0}};
 
 static int run_ui(struct call *call)
 {
@@ -33,4 +33,4 @@ const struct command command_ui = {"ui",
                                    COMMAND_NO_ARGUMENTS,
                                    COMMAND_CONNECTED,
                                    options,
-                                   run_ui};
+                                   .run = run_ui};
