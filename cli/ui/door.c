@@ -81,11 +81,12 @@ static struct door_verdict refuse(int status, const char *code, const char *deta
     return (struct door_verdict){.status = status, .code = code, .detail = detail};
 }
 
+/* A browser names the page that asks with each request but GET. */
 static struct door_verdict judge_call(const struct door_request *request,
-                                      const struct door_keys *keys)
+                                      const struct door_keys *keys, bool release)
 {
     const bool session = is_path(request->target, "/session");
-    if (!is_own_page(request))
+    if (!is_own_page(request) || (release && !request->origin))
         return refuse(403, "other-site", "the request is not from this program's own page");
     if (!secret_equal(secret_of(request->key), session ? keys->address : keys->session))
         return refuse(403, "wrong-key",
@@ -96,22 +97,31 @@ static struct door_verdict judge_call(const struct door_request *request,
                             "printed last");
     if (session)
         return (struct door_verdict){.kind = DOOR_SESSION, .type = json};
+    if (release)
+        return (struct door_verdict){.kind = DOOR_RELEASE, .type = json};
     for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
         if (is_path(request->target, passed[i].path))
             return (struct door_verdict){.kind = DOOR_BROKER, .type = passed[i].type};
     return refuse(404, "no-such-page", "mcastctl ui passes nothing of this path");
 }
 
-struct door_verdict door_judge(const struct door_request *request, const struct door_keys *keys)
+struct door_verdict door_judge(const struct door_request *request, const struct door_keys *keys,
+                               bool write)
 {
+    const bool release = write && strcmp(request->method, "DELETE") == 0 &&
+                         is_path(request->target, "/v1/clusters/*/jobs/*") &&
+                         !strchr(request->target, '?');
     if (!is_local(request->host))
         return refuse(421, "other-host",
                       "the host's name must be 127.0.0.1, localhost or [::1], as in the address "
                       "that mcastctl ui printed");
-    if (strcmp(request->method, "GET") != 0 || request->body)
-        return refuse(405, "get-only", "mcastctl ui changes nothing: GET without a body only");
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    if ((strcmp(request->method, "GET") != 0 && !release) || request->body)
+        return refuse(405, "get-only",
+                      write ? "mcastctl ui passes GET, and DELETE of a job, both without a body"
+                            : "mcastctl ui changes nothing: GET without a body only; it releases "
+                              "reservations when it is started with --write");
+    for (size_t i = 0; !release && i < sizeof files / sizeof files[0]; i++)
         if (strcmp(request->target, files[i].path) == 0)
             return (struct door_verdict){.kind = DOOR_PAGE, .type = files[i].type};
-    return judge_call(request, keys);
+    return judge_call(request, keys, release);
 }

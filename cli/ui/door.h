@@ -26,6 +26,7 @@ enum door_kind {
     DOOR_PAGE,    /* a file of the page: the same for all, so it needs no key */
     DOOR_SESSION, /* the key of the session, for that of the address */
     DOOR_BROKER,  /* to be passed on */
+    DOOR_RELEASE, /* of the reservation that the path names */
 };
 
 struct door_verdict {
@@ -35,4 +36,6 @@ struct door_verdict {
     const char *code, *detail;
 };
 
-struct door_verdict door_judge(const struct door_request *request, const struct door_keys *keys);
+/* write: reservations may be released. */
+struct door_verdict door_judge(const struct door_request *request, const struct door_keys *keys,
+                               bool write);

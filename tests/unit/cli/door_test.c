@@ -15,7 +15,7 @@ static const struct door_request good = {.method = "GET",
 
 static int status_of(struct door_request request)
 {
-    const struct door_verdict verdict = door_judge(&request, &keys);
+    const struct door_verdict verdict = door_judge(&request, &keys, false);
     assert_int_equal(verdict.kind == DOOR_REFUSED, verdict.type == NULL);
     return verdict.kind == DOOR_REFUSED ? verdict.status : 200;
 }
@@ -74,7 +74,7 @@ UNIT(door__each_key_is_for_its_own)
     struct door_request request = good;
     request.target = "/session";
     request.key = "once";
-    assert_int_equal(door_judge(&request, &keys).kind, DOOR_SESSION);
+    assert_int_equal(door_judge(&request, &keys, false).kind, DOOR_SESSION);
 }
 
 UNIT(door__nothing_is_changed)
@@ -84,6 +84,43 @@ UNIT(door__nothing_is_changed)
     for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
         assert_int_equal(WITH(method, methods[i]), 405);
     assert_int_equal(WITH(body, true), 405);
+}
+
+static int write_status(struct door_request request)
+{
+    const struct door_verdict verdict = door_judge(&request, &keys, true);
+    return verdict.kind == DOOR_RELEASE ? 200 : verdict.status;
+}
+
+UNIT(door__with_write_a_job_is_released_by_its_own_page)
+{
+    static const char *const methods[] = {"POST", "PUT", "PATCH", "HEAD", "OPTIONS", "delete"};
+    static const char *const others[] = {"/v1/clusters/elcap/jobs/f1/env",
+                                         "/v1/clusters/elcap/jobs/f1?x=1",
+                                         "/v1/clusters/elcap/jobs/",
+                                         "/v1/clusters//jobs/f1",
+                                         "/v1/clusters/elcap/jobs",
+                                         "/v1/nodes/n1",
+                                         "/session",
+                                         "/v1/vnis/pool",
+                                         "/"};
+    struct door_request request = good, wrong;
+    request.method = "DELETE";
+    request.target = "/v1/clusters/elcap/jobs/f1";
+    assert_int_equal(write_status(request), 200);
+    assert_int_equal(status_of(request), 405);
+#define WRONG(member, value) (wrong = request, wrong.member = (value), write_status(wrong))
+    for (size_t i = 0; i < sizeof methods / sizeof methods[0]; i++)
+        assert_int_equal(WRONG(method, methods[i]), 405);
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        assert_int_equal(WRONG(target, others[i]), 405);
+    assert_int_equal(WRONG(body, true), 405);
+    assert_int_equal(WRONG(origin, NULL), 403);
+    assert_int_equal(WRONG(origin, "http://example.org"), 403);
+    assert_int_equal(WRONG(site, "cross-site"), 403);
+    assert_int_equal(WRONG(host, "example.org"), 421);
+    assert_int_equal(WRONG(key, "once"), 403);
+    assert_int_equal(WRONG(key, NULL), 403);
 }
 
 UNIT(door__passes_what_carries_no_token)
@@ -113,11 +150,11 @@ UNIT(door__passes_what_carries_no_token)
 UNIT(door__the_page_needs_no_key)
 {
     struct door_request request = {.method = "GET", .target = "/", .host = "localhost"};
-    assert_int_equal(door_judge(&request, &keys).kind, DOOR_PAGE);
+    assert_int_equal(door_judge(&request, &keys, false).kind, DOOR_PAGE);
     request.target = "/ui.js";
-    assert_int_equal(door_judge(&request, &keys).kind, DOOR_PAGE);
+    assert_int_equal(door_judge(&request, &keys, false).kind, DOOR_PAGE);
     request.target = "/faults.json"; /* a text of the program, and none of the page's */
-    assert_int_equal(door_judge(&request, &keys).kind, DOOR_REFUSED);
+    assert_int_equal(door_judge(&request, &keys, false).kind, DOOR_REFUSED);
 }
 
 UNIT_RUN(NULL, NULL)
