@@ -49,7 +49,7 @@ void joblog_add(struct joblog *log, size_t line, const struct joblog_job *job)
     } else if (job->nodes == 0 || job->nodes > JOBLOG_NODES_MAX) {
         joblog_fault(log, line, "job %.32s has %u nodes, which is not from 1 to %d", job->id,
                      job->nodes, JOBLOG_NODES_MAX);
-    } else if (job->end_ms == job->start_ms) {
+    } else if (job->end_ms == job->start_ms) { /* as sacct tells a job that was cancelled before */
         log->never_ran++;
     } else if (log->job_count < log->most) {
         log->jobs = memory_room(log->jobs, log->job_count, &log->job_capacity, sizeof *log->jobs);

@@ -41,9 +41,10 @@ struct joblog {
     size_t job_count, event_count, job_capacity, most;
     uint32_t machine_nodes, machine_processors; /* as the log's header says; 0: it does not */
     uint32_t begin_s;                           /* Unix time of its 0 */
-    size_t never_ran, steps; /* left out: jobs that never ran; parts of jobs that are there */
-    size_t running;          /* not over yet: they end with the log */
-    size_t fault_count;      /* left out: wrong or cut; the first are named */
+    /* left out: jobs that never ran, or took no time; parts of jobs that are there */
+    size_t never_ran, steps;
+    size_t running;     /* not over yet: they end with the log */
+    size_t fault_count; /* left out: wrong or cut; the first are named */
     struct joblog_fault faults[JOBLOG_FAULTS_KEPT];
 };
 

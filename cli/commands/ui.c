@@ -5,9 +5,10 @@
 #include <pthread.h>
 #include <signal.h>
 
-enum { PORT };
+enum { PORT, WRITE };
 
-static const struct command_option options[] = {[PORT] = {"port", true}, {0}};
+static const struct command_option options[] = {
+    [PORT] = {"port", "N"}, [WRITE] = {"write", NULL}, {0}};
 
 static int run_ui(struct call *call)
 {
@@ -22,7 +23,7 @@ static int run_ui(struct call *call)
     sigaddset(&ends, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     signal(SIGPIPE, SIG_IGN);
-    return server_run(call, (uint16_t)port);
+    return server_run(call, (uint16_t)port, call->given[WRITE] != NULL);
 }
 
 /* Connected only to find at once what is wrong with the options; each request has its own handle.
@@ -32,4 +33,4 @@ const struct command command_ui = {"ui",
                                    COMMAND_NO_ARGUMENTS,
                                    COMMAND_CONNECTED,
                                    options,
-                                   run_ui};
+                                   .run = run_ui};

@@ -40,7 +40,8 @@ static void print_log(const struct planned *planned)
     write_date(to, log->events[log->event_count - 1].time_ms);
     printf("%zu jobs (%s) from %s to %s", log->job_count, joblog_format_word(log->format), from,
            to);
-    printf("; left out: %zu wrong or cut, %zu that never ran", log->fault_count, log->never_ran);
+    printf("; left out: %zu wrong or cut, %zu that never ran, or less than a second",
+           log->fault_count, log->never_ran);
     if (log->steps > 0)
         printf(", %zu parts of jobs", log->steps);
     if (log->running > 0)

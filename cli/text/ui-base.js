@@ -3,6 +3,7 @@
 
 let key =
     "";  // of the session; nowhere but here: not in a cookie, which goes to every port of a host
+export let write = false;  // mcastctl ui was started with --write
 
 export class Refusal extends Error {
     constructor(status, code, detail) {
@@ -12,12 +13,11 @@ export class Refusal extends Error {
     }
 }
 
-async function ask(path, signal) {
+async function ask(path, method = "GET") {
     let answer;
     try {
-        answer = await fetch(path, {headers: {"Mcast-Key": key}, cache: "no-store", signal});
+        answer = await fetch(path, {method, headers: {"Mcast-Key": key}, cache: "no-store"});
     } catch (error) {
-        if (error.name === "AbortError") throw error;
         throw new Refusal(
             0, "no-program", "mcastctl ui does not answer; has it ended? Start it again.");
     }
@@ -29,6 +29,7 @@ async function ask(path, signal) {
 
 export const getJson = async (path) => (await ask(path)).json();
 export const getText = async (path) => (await ask(path)).text();
+export const release = async (path) => (await ask(path, "DELETE")).json();
 
 export const hasKey = () => /^#[0-9a-f]{64}$/.test(location.hash);
 
@@ -41,7 +42,7 @@ export async function openSession() {
                 "printed last: it prints a new one when one was used. A reload needs one, too.");
     key = location.hash.slice(1);
     history.replaceState(null, "", "/#now");
-    key = (await getJson("/session")).key;
+    ({key, write} = await getJson("/session"));
 }
 
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));

@@ -2,7 +2,7 @@
 // All reservations that may be seen, as a table, and one of them.
 
 import {bar, card, clock, count, getJson, getText, h} from "/ui-base.js";
-import {parseEvents, pause, plural, since} from "/ui-base.js";
+import {parseEvents, pause, plural, release, since, write} from "/ui-base.js";
 
 const ROW = 34, SPARE = 8, PAGE = 1000, GONE_MAX = 1000, REREAD_MS = 300000;
 
@@ -362,6 +362,49 @@ function map(topology) {
             null);
 }
 
+const pathOf = (job) =>
+    `/v1/clusters/${encodeURIComponent(job.cluster)}/jobs/${encodeURIComponent(job.job)}`;
+
+// Asks first, then shows what the broker answers. The name may be a later reservation's by then.
+function askRelease(job) {
+    const told = h("p", {id: "release-told", role: "status"}, "");
+    const tell = (kind, text) => {
+        told.className = kind;
+        told.textContent = text;
+    };
+    const yes = h(
+        "button", {
+            type: "button",
+            id: "release-yes",
+            onclick: async () => {
+                yes.disabled = true;
+                try {
+                    const page = await getJson(`/v1/jobs?limit=1&after=${job.number - 1}`);
+                    if (page.jobs[0]?.number !== job.number)
+                        return tell("bad", "Not released: this reservation is gone.");
+                    tell("good", `The broker answers: ${(await release(pathOf(job))).state}.`);
+                } catch (error) {
+                    tell("bad", `Not released: ${error.message}`);
+                }
+            }
+        },
+        "Release");
+    const no = h("button", {type: "button", id: "release-no", onclick: () => box.close()}, "Close");
+    const box = h(
+        "dialog", {id: "release-box", "aria-labelledby": "release-what"},
+        h("h2", {id: "release-what"}, `Release ${job.cluster}/${job.job}?`),
+        h("p", {},
+          `Reservation ${job.number} of uid ${job.uid ?? "–"}, ${plural(job.node_count, "node")}. ` +
+              "Its VNIs and addresses are taken back. A job that still runs loses them: release " +
+              "only what is over."),
+        told, h("p", {}, no, " ", yes));
+    document.getElementById("release-box")?.remove();
+    box.addEventListener("close", () => box.remove());
+    document.body.append(box);
+    box.showModal();
+    no.focus();
+}
+
 function facts(job) {
     const has = job.hwcoll || {};
     return card(
@@ -372,7 +415,11 @@ function facts(job) {
             ["VNIs", (job.vnis || []).join(", ") || "–"],
             ["collectives", `${has.state || "–"}${has.reason ? ` (${has.reason})` : ""}`],
             ["addresses", count(has.addresses)], ["network", job.interconnect || "–"]
-        ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])));
+        ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
+        write && job.state === "active" && !job.gone ?
+            h("button", {type: "button", id: "release", onclick: () => askRelease(job)},
+              "Release…") :
+            null);
 }
 
 export function showJob(view, known, text) {
@@ -392,9 +439,7 @@ export function showJob(view, known, text) {
         events = parseEvents(await getText(`/v1/events?follow=0&${where}`))
                      .filter((event) => event.number === number);
         if (found && !topology)
-            topology = await getJson(`/v1/clusters/${encodeURIComponent(job.cluster)}/jobs/${
-                                         encodeURIComponent(job.job)}/topology`)
-                           .catch(() => null);
+            topology = await getJson(`${pathOf(job)}/topology`).catch(() => null);
     }
     (async () => {
         for (; stays(); await pause(1000)) {
@@ -418,9 +463,11 @@ export function showJob(view, known, text) {
             return view.replaceChildren(
                 back,
                 h("p", {}, faults || `There is no reservation ${text} any more, or not yet.`));
+        const focused = document.activeElement?.id;
         view.replaceChildren(
             back,
             h("div", {class: "cards"}, facts(job), life(job, events), waitsFor(job),
               map(topology)));
+        if (focused) document.getElementById(focused)?.focus();
     };
 }

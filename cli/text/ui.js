@@ -55,7 +55,7 @@ function redraw() {
 }
 
 document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || $("release-box")?.open) return;
     const typing = event.target.id === "filter";
     const view = {1: "#now", 2: "#jobs", 3: "#time"}[event.key];
     if (event.key === "Escape" && shown === "job")

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct pass {
@@ -59,14 +60,33 @@ static int write_piece(const char *bytes, size_t length, void *data)
     return 0;
 }
 
+static int drop_piece(const char *bytes, size_t length, void *data)
+{
+    (void)bytes, (void)length, (void)data;
+    return 0;
+}
+
+/* Of several brokers the first answers what any of them can, and a standby tells of itself alone.
+ * After a call that only the leader answers, the handle asks that one. */
+static void find_leader(struct call *call)
+{
+    const char *urls = call->url ? call->url : getenv("MCAST_URL");
+    struct mcast_error ignored;
+    if (urls && strpbrk(urls, ", \t\n"))
+        (void)mcast_get(call->handle, "/v1/jobs?limit=1", "application/json", drop_piece, NULL,
+                        &ignored);
+}
+
 static void *run(void *arg)
 {
     struct pass *pass = arg;
     struct call *call = &pass->call;
     pass->rc = command_open(call);
-    if (pass->rc == 0)
+    if (pass->rc == 0) {
+        find_leader(call);
         pass->rc =
             mcast_get(call->handle, pass->target, pass->type, write_piece, pass, &call->error);
+    }
     mcast_close(call->handle);
     close(pass->to);
     tell(pass, &pass->ended);

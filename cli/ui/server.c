@@ -3,7 +3,7 @@
 #include "base/library.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "cli/ui/door.h"
+#include "cli/ui/gate.h"
 #include "cli/ui/pass.h"
 
 #include <arpa/inet.h>
@@ -47,15 +47,16 @@ static struct library library = {
 struct server {
     const struct call *call;
     uint16_t port;
+    bool write;
     pthread_mutex_t lock; /* of the address' key, which changes */
-    char address_key[DOOR_KEY_SIZE], session_key[DOOR_KEY_SIZE];
+    char address_key[GATE_KEY_SIZE], session_key[GATE_KEY_SIZE];
 };
 
 /* ---- keys ---- */
 
-static void make_key(char out[DOOR_KEY_SIZE])
+static void make_key(char out[GATE_KEY_SIZE])
 {
-    unsigned char bytes[DOOR_KEY_SIZE / 2];
+    unsigned char bytes[GATE_KEY_SIZE / 2];
     if (getrandom(bytes, sizeof bytes, 0) != (ssize_t)sizeof bytes)
         abort();
     for (size_t i = 0; i < sizeof bytes; i++)
@@ -120,26 +121,59 @@ static enum MHD_Result answer_file(struct MHD_Connection *connection, const char
                                                  MHD_RESPMEM_PERSISTENT));
 }
 
+/* What the broker, or libmcast, says is wrong. */
+static enum MHD_Result answer_error(struct MHD_Connection *connection,
+                                    const struct mcast_error *error)
+{
+    if (error->code == MCAST_USAGE)
+        return answer_problem(connection, MHD_HTTP_BAD_REQUEST, "invalid", error->text);
+    return answer_problem(connection, error->status ? error->status : MHD_HTTP_BAD_GATEWAY,
+                          error->word, error->text);
+}
+
 static enum MHD_Result answer_broker(const struct server *server, const char *target,
                                      const char *type, struct MHD_Connection *connection)
 {
     struct mcast_error error;
     const int from = pass_begin(server->call, target, type, &error);
     if (from < 0)
-        return answer_problem(connection, error.status ? error.status : MHD_HTTP_BAD_GATEWAY,
-                              error.word, error.text);
+        return answer_error(connection, &error);
     return queue(connection, MHD_HTTP_OK, type, mhd.create_response_from_pipe(from));
+}
+
+/* path: decoded, "/v1/clusters/CLUSTER/jobs/JOB". On the connection's own thread. */
+static enum MHD_Result answer_release(const struct server *server, const char *path,
+                                      struct MHD_Connection *connection)
+{
+    struct mcast_reservation *seen = NULL;
+    struct call call = *server->call;
+    char cluster[64];
+    int job = 0;
+    call.handle = NULL;
+    if (sscanf(path, "/v1/clusters/%63[^/]/jobs/%n", cluster, &job) != 1 || job == 0)
+        return answer_problem(connection, MHD_HTTP_NOT_FOUND, "not-found",
+                              "the path names no cluster and no job");
+    int rc = command_open(&call);
+    if (rc == 0)
+        rc = mcast_release(call.handle, cluster, path + job, &seen, &call.error);
+    mcast_close(call.handle);
+    if (rc != 0)
+        return answer_error(connection, &call.error);
+    json_t *answer = json_pack("{s:s,s:s,s:s}", "cluster", seen->cluster, "job", seen->job, "state",
+                               seen->state);
+    mcast_reservation_free(seen);
+    return answer_json(connection, MHD_HTTP_OK, answer);
 }
 
 /* ---- requests ---- */
 
 /* Judges, and replaces the address' key when it was used: it is good once. */
-static struct door_verdict judge(struct server *server, const struct door_request *request)
+static struct gate_verdict judge(struct server *server, const struct gate_request *request)
 {
     pthread_mutex_lock(&server->lock);
-    const struct door_keys keys = {secret_of(server->address_key), secret_of(server->session_key)};
-    const struct door_verdict verdict = door_judge(request, &keys);
-    if (verdict.kind == DOOR_SESSION) {
+    const struct gate_keys keys = {secret_of(server->address_key), secret_of(server->session_key)};
+    const struct gate_verdict verdict = gate_judge(request, &keys, server->write);
+    if (verdict.kind == GATE_SESSION) {
         make_key(server->address_key);
         print_address(server, "In use. For another tab, or after a reload");
     }
@@ -156,12 +190,12 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     const struct {
         const char *name;
         size_t place;
-    } headers[] = {{"Host", offsetof(struct door_request, host)},
-                   {"Origin", offsetof(struct door_request, origin)},
-                   {"Sec-Fetch-Site", offsetof(struct door_request, site)},
-                   {"Mcast-Key", offsetof(struct door_request, key)}};
-    struct door_request request = {.method = method, .target = *target};
-    (void)path, (void)version, (void)upload, (void)upload_size;
+    } headers[] = {{"Host", offsetof(struct gate_request, host)},
+                   {"Origin", offsetof(struct gate_request, origin)},
+                   {"Sec-Fetch-Site", offsetof(struct gate_request, site)},
+                   {"Mcast-Key", offsetof(struct gate_request, key)}};
+    struct gate_request request = {.method = method, .target = *target};
+    (void)version, (void)upload, (void)upload_size;
     for (size_t i = 0; i < sizeof headers / sizeof headers[0]; i++) {
         const char *value =
             mhd.lookup_connection_value(connection, MHD_HEADER_KIND, headers[i].name);
@@ -171,14 +205,18 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     request.body =
         (length && strcmp(length, "0") != 0) ||
         mhd.lookup_connection_value(connection, MHD_HEADER_KIND, "Transfer-Encoding") != NULL;
-    const struct door_verdict verdict = judge(server, &request);
+    const struct gate_verdict verdict = judge(server, &request);
     switch (verdict.kind) {
-    case DOOR_PAGE:
+    case GATE_PAGE:
         return answer_file(connection, request.target, verdict.type);
-    case DOOR_SESSION:
-        return answer_json(connection, MHD_HTTP_OK, json_pack("{s:s}", "key", server->session_key));
-    case DOOR_BROKER:
+    case GATE_SESSION:
+        return answer_json(
+            connection, MHD_HTTP_OK,
+            json_pack("{s:s,s:b}", "key", server->session_key, "write", server->write));
+    case GATE_BROKER:
         return answer_broker(server, request.target, verdict.type, connection);
+    case GATE_RELEASE:
+        return answer_release(server, path, connection);
     default:
         return answer_problem(connection, verdict.status, verdict.code, verdict.detail);
     }
@@ -221,7 +259,7 @@ static struct MHD_Daemon *start(struct server *server)
         NULL, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL, MHD_OPTION_END);
 }
 
-int server_run(struct call *call, uint16_t port)
+int server_run(struct call *call, uint16_t port, bool write)
 {
     static struct server server = {.lock = PTHREAD_MUTEX_INITIALIZER}; /* its threads end last */
     sigset_t ends;
@@ -231,6 +269,7 @@ int server_run(struct call *call, uint16_t port)
                           "(Debian: libmicrohttpd12)");
     server.call = call;
     server.port = port;
+    server.write = write;
     make_key(server.address_key);
     make_key(server.session_key);
     struct MHD_Daemon *daemon = start(&server);

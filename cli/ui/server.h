@@ -5,6 +5,6 @@
 
 #include "cli/command.h"
 
-/* Serves until SIGINT, SIGTERM or SIGHUP, which the caller has blocked. port: 0: any. 0, or a code
- * with call->error. */
-int server_run(struct call *call, uint16_t port);
+/* Serves until SIGINT, SIGTERM or SIGHUP, which the caller has blocked. port: 0: any. write: its
+ * page may release reservations. 0, or a code with call->error. */
+int server_run(struct call *call, uint16_t port, bool write);

@@ -60,7 +60,7 @@ class Build:
         options = ["-DMCAST_SANITIZE=ON", "-DCMAKE_C_FLAGS=-O1 -w"] if self.sanitized else \
             ["-DCMAKE_C_FLAGS=-O2 -w"]
         if run(["cmake", "-S", self.source, "-B", self.folder, "-G", "Ninja",
-                "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=gold", *options],
+                "-DCMAKE_BUILD_TYPE=None", "-DMCAST_QUICK_LINK=ON", *options],
                self.log()) != 0:
             die("cmake fails, see %s" % self.log())
         self.find_killers()

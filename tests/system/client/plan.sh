@@ -5,6 +5,7 @@
 # the broker in system/replay-agree. GNUPLOT "": it is not installed, so nothing is drawn.
 set -eu
 mcastctl=$1 gnuplot=$2
+logs=$(cd "$(dirname "$0")/../../data/joblogs" && pwd)
 dir=$(mktemp -d "${TMPDIR:-/var/tmp}/mcast-plan.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -48,6 +49,12 @@ grep -q '^8 jobs (swf).*1 wrong or cut' out || fail "the cut line is not counted
 grep -q "log.swf:10: fewer than the 18 numbers of a job: 9 900 0 35" err || fail "nor named"
 grep -q "^1000 nodes (the log's header), 4086 multicast addresses, 64512 VNIs" out || fail "no machine"
 [ "$(grep -c '^\*' out)" = 2 ] || fail "not one setting is marked"
+
+# What a real Slurm 22.05 and a real flux-core 0.88 printed.
+expect 0 '6 jobs (sacct)' --config /dev/null --min-nodes 2 "$logs/sacct-22.05.txt"
+grep -q '0 wrong or cut, 6 that never ran, or less than a second, 12 parts of jobs; 1 still ran' out || fail "sacct's jobs"
+expect 0 '6 jobs (flux)' --config /dev/null --min-nodes 2 "$logs/flux-0.88.json"
+grep -q '0 wrong or cut, 3 that never ran, or less than a second; 1 still ran' out || fail "Flux' jobs"
 
 gzip -c log.swf >log.swf.gz
 "$mcastctl" plan --json --config mcastd.conf - <log.swf.gz >out 2>err || fail "gzip from standard input"

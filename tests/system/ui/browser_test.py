@@ -64,6 +64,9 @@ requestAnimationFrame(function frame(now) {
 });
 """.replace("arguments0", "count").replace("const done", "const count = arguments[0], done", 1)
 
+# What is drawn anew at any time is not found first and clicked then.
+CLICK = "document.querySelector(arguments[0]).click()"
+
 FILTER = """
 const input = document.querySelector("#filter");
 input.value = arguments[0];
@@ -190,6 +193,41 @@ def follow_a_job(browser, broker):
     return token
 
 
+def release_a_job(browser, broker):
+    """With --write: it is asked first, and the broker's answer is shown, also a refusal."""
+    path = "/v1/clusters/elcap/jobs/"
+    for job in "given", "taken":
+        made = broker.ask("PUT", path + job, {"uid": 1234, "nodes": "elcap[1-4]", "vni_count": 0,
+                                              "hwcoll": "off"})
+        browser.run("location.hash = arguments[0]", f"#job/{made['number']}")
+        browser.await_text("#job-facts", f"elcap/{job}[^$]*active")
+        browser.run(CLICK, "#release")
+        browser.await_text("#release-box", f"Release elcap/{job}[^$]*uid 1234, 4 nodes")
+        check_looks(browser, "release")
+        if job == "given":
+            browser.press("Escape")
+            browser.await_text("#release-box", "^$")
+            browser.await_text("#job-state", "^active$")
+            browser.run(CLICK, "#release")
+            browser.click("#release-no")
+            check(broker.ask("GET", path + job)["state"] == "active", "it is released unasked")
+            browser.run(CLICK, "#release")
+            browser.click("#release-yes")
+            browser.await_text("#release-told", "The broker answers: releasing")
+        else:  # the same name is another reservation's by now
+            broker.ask("DELETE", path + job)
+            broker.ask("PUT", path + job, {"uid": 1234, "nodes": "elcap[1-4]", "vni_count": 0,
+                                           "hwcoll": "off"})
+            browser.click("#release-yes")
+            browser.await_text("#release-told", "Not released: this reservation is gone")
+            check(broker.ask("GET", path + job)["state"] == "active", "another one is released")
+            broker.ask("DELETE", path + job)
+        browser.press("Escape")
+        browser.await_text("#release-box", "^$")
+        browser.press("Escape")
+        browser.await_text("#told", "of ")
+
+
 def use_table(browser):
     browser.run("document.querySelector('#filter').value = ''; "
                 "document.querySelector('#filter').dispatchEvent(new Event('input'))")
@@ -258,6 +296,7 @@ def test(browser):
         browser.await_text("nav a[aria-current]", "Time")
     browser.press("1")
     token = follow_a_job(browser, broker)
+    release_a_job(browser, broker)
     use_table(browser)
     if JOBS >= 10000:
         measure(browser)

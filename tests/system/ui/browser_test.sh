@@ -21,7 +21,7 @@ printf '[inventory]\nsource = fm\nfile = %s/genders\npoll = 1s\n[vni]\nhold = re
 prepare
 inventory_is_read() { mcastctl --json topology --format json | grep -q '"switches": *4'; }
 until_it "the inventory is read" inventory_is_read
-start_ui
+start_ui --write
 
 # What it asks of us it writes; what it tells, too.
 coproc python3 "$(dirname "$0")/browser_test.py" "$dir" "${2:-300}" ${3:+"$3"} 2>"$dir/python.log"

@@ -44,6 +44,7 @@ fi
 
 # ---- once only ----
 asks 200 "" "$base/session" -H "Mcast-Key: $first"
+grep -q '"write": *false' "$dir/answer" || fail "the page may write without --write"
 key=$(sed -n 's/.*"key": *"\([0-9a-f]*\)".*/\1/p' "$dir/answer")
 if [ ${#key} != 64 ] || [ "$key" = "$first" ]; then fail "no key of a session"; fi
 asks 403 wrong-key "$base/session" -H "Mcast-Key: $first"
@@ -110,3 +111,43 @@ for line in "${lines[@]}"; do
 done
 answers() { curl -s -m 5 "${mine[@]}" "$base/v1/status" | grep -q fabric_manager; }
 until_it "there is room again" answers
+
+# ---- --write: the page's own release of a job, and nothing else ----
+start_ui --write
+open_session
+job=$base/v1/clusters/elcap/jobs/f1
+own=(-H "Origin: $base" -H "Sec-Fetch-Site: same-origin")
+asks 403 wrong-key -X DELETE "${own[@]}" "$job"
+asks 403 wrong-key -X DELETE "${own[@]}" -H "Mcast-Key: ${key%?}" "$job"
+asks 403 other-site -X DELETE "${mine[@]}" "$job"
+for origin in http://example.org null http://127.0.0.1:1 "https://127.0.0.1:$port"; do
+    asks 403 other-site -X DELETE "${mine[@]}" -H "Origin: $origin" "$job"
+done
+asks 403 other-site -X DELETE "${mine[@]}" -H "Origin: $base" -H "Sec-Fetch-Site: cross-site" "$job"
+asks 421 other-host -X DELETE "${mine[@]}" "${own[@]}" -H "Host: rebound.example:$port" "$job"
+asks 405 get-only -X DELETE "${mine[@]}" "${own[@]}" -d '{}' "$job"
+for method in POST PUT PATCH OPTIONS; do
+    asks 405 get-only -X "$method" "${mine[@]}" "${own[@]}" "$job"
+done
+for path in clusters/elcap/jobs/f1/env 'clusters/elcap/jobs/f1?x=1' vnis/pool nodes/elcap1 clusters/elcap/jobs; do
+    asks 405 get-only --path-as-is -X DELETE "${mine[@]}" "${own[@]}" "$base/v1/$path"
+done
+asks 400 invalid --path-as-is -X DELETE "${mine[@]}" "${own[@]}" "${job%f1}..%2F..%2Felcap"
+mcastctl show f1 | grep -q active || fail "the job was released by who may not"
+asks 200 "" -X DELETE "${mine[@]}" "${own[@]}" "$job"
+grep -q '"state": *"releasing"' "$dir/answer" || fail "the broker's answer is not told"
+! grep -qi 'token\|env' "$dir/answer" || fail "more than the state is told"
+asks 404 not-found -X DELETE "${mine[@]}" "${own[@]}" "${job}unknown"
+
+# ---- --write gives nobody more than the broker does ----
+if [ "$(id -u)" = 0 ]; then
+    mcastctl reserve --uid 65534 --nodes elcap1 f2 >>"$dir/out/job"
+    chmod a+x "$dir"
+    : >"$dir/ui.out"
+    setpriv --reuid 65534 --regid 65534 --clear-groups "$(command -v mcastctl)" ui --write >>"$dir/ui.out" 2>>"$dir/ui.log" &
+    others="$! $others"
+    until_it "mcastctl ui of another user listens" ui_listens
+    open_session
+    asks 403 "" -X DELETE "${mine[@]}" -H "Origin: $base" "$base/v1/clusters/elcap/jobs/f2"
+    mcastctl show f2 | grep -q active || fail "who may not release did so"
+fi

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ui/door.h"
+#include "cli/ui/gate.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool is_local(const char *host)
 }
 
 /* Browsers send these of each script's request that is not of the site's own page. */
-static bool is_own_page(const struct door_request *request)
+static bool is_own_page(const struct gate_request *request)
 {
     static const char scheme[] = "http://";
     const char *origin = request->origin, *site = request->site;
@@ -76,16 +76,17 @@ static bool is_own_page(const struct door_request *request)
     return !site || strcmp(site, "same-origin") == 0 || strcmp(site, "none") == 0;
 }
 
-static struct door_verdict refuse(int status, const char *code, const char *detail)
+static struct gate_verdict refuse(int status, const char *code, const char *detail)
 {
-    return (struct door_verdict){.status = status, .code = code, .detail = detail};
+    return (struct gate_verdict){.status = status, .code = code, .detail = detail};
 }
 
-static struct door_verdict judge_call(const struct door_request *request,
-                                      const struct door_keys *keys)
+/* A browser names the page that asks with each request but GET. */
+static struct gate_verdict judge_call(const struct gate_request *request,
+                                      const struct gate_keys *keys, bool release)
 {
     const bool session = is_path(request->target, "/session");
-    if (!is_own_page(request))
+    if (!is_own_page(request) || (release && !request->origin))
         return refuse(403, "other-site", "the request is not from this program's own page");
     if (!secret_equal(secret_of(request->key), session ? keys->address : keys->session))
         return refuse(403, "wrong-key",
@@ -95,23 +96,32 @@ static struct door_verdict judge_call(const struct door_request *request,
                           : "the key is missing or wrong; open the address that mcastctl ui "
                             "printed last");
     if (session)
-        return (struct door_verdict){.kind = DOOR_SESSION, .type = json};
+        return (struct gate_verdict){.kind = GATE_SESSION, .type = json};
+    if (release)
+        return (struct gate_verdict){.kind = GATE_RELEASE, .type = json};
     for (size_t i = 0; i < sizeof passed / sizeof passed[0]; i++)
         if (is_path(request->target, passed[i].path))
-            return (struct door_verdict){.kind = DOOR_BROKER, .type = passed[i].type};
+            return (struct gate_verdict){.kind = GATE_BROKER, .type = passed[i].type};
     return refuse(404, "no-such-page", "mcastctl ui passes nothing of this path");
 }
 
-struct door_verdict door_judge(const struct door_request *request, const struct door_keys *keys)
+struct gate_verdict gate_judge(const struct gate_request *request, const struct gate_keys *keys,
+                               bool write)
 {
+    const bool release = write && strcmp(request->method, "DELETE") == 0 &&
+                         is_path(request->target, "/v1/clusters/*/jobs/*") &&
+                         !strchr(request->target, '?');
     if (!is_local(request->host))
         return refuse(421, "other-host",
                       "the host's name must be 127.0.0.1, localhost or [::1], as in the address "
                       "that mcastctl ui printed");
-    if (strcmp(request->method, "GET") != 0 || request->body)
-        return refuse(405, "get-only", "mcastctl ui changes nothing: GET without a body only");
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
+    if ((strcmp(request->method, "GET") != 0 && !release) || request->body)
+        return refuse(405, "get-only",
+                      write ? "mcastctl ui passes GET, and DELETE of a job, both without a body"
+                            : "mcastctl ui changes nothing: GET without a body only; it releases "
+                              "reservations when it is started with --write");
+    for (size_t i = 0; !release && i < sizeof files / sizeof files[0]; i++)
         if (strcmp(request->target, files[i].path) == 0)
-            return (struct door_verdict){.kind = DOOR_PAGE, .type = files[i].type};
-    return judge_call(request, keys);
+            return (struct gate_verdict){.kind = GATE_PAGE, .type = files[i].type};
+    return judge_call(request, keys, release);
 }
