@@ -61,6 +61,9 @@ allowed-types = [ "munge" ]
 munge.socket-path = "$dir/munge/socket"
 CONF
 start_munged
+# mcastd's user, as its unit has it, is a guest of this Flux.
+printf '#!/bin/sh\n[ "$3" != User ] || echo %s\n' $guest >"$dir/bin/systemctl"
+chmod 755 "$dir/bin/systemctl"
 
 # system_conf PLUGINS: for a site's system/conf.d; what runs is appended
 system_conf() {
@@ -86,6 +89,8 @@ start() {
 serves_guests() {
     local said id
     said=$(as_owner "$hooks/check") || fail "check finds: $said"
+    said=$("$hooks/check") || fail "check, run by root, finds: $said"
+    grep -q "^ok  *list_command " <<<"$said" || fail "a guest's list_command does not do: $said"
     as_guest flux run -N2 -n2 env >"$dir/out/env"
     [ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/out/env")" = 2 ] || fail "a guest's tasks have no token"
     grep -qx 'SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3' "$dir/out/env" || fail "node 0 has no services"
