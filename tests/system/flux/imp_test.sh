@@ -10,7 +10,7 @@ skip() {
     echo "skipped: $*"
     exit 77
 }
-[ -x "$imp" ] || skip "there is no flux-imp in FLUX_PREFIX"
+[ -x "$imp" ] || skip "there is no flux-imp in FLUX_PREFIX; ./dev flux DIR --security DIR runs it"
 [ "$(id -u)" = 0 ] || skip "only root can be several users"
 [ -x /usr/sbin/munged ] || skip "there is no munged"
 if [ -z "${mcast_mounts_alone:-}" ]; then
