@@ -20,7 +20,7 @@ node_configured() {
     mcast-node --check || fail "node.conf"
     # Each second, and not when all nodes of a machine were started together.
     mkdir -p /run/systemd/system/mcast-node.timer.d
-    printf '[Timer]\nOnBootSec=\nOnActiveSec=0\nOnUnitInactiveSec=\nOnUnitInactiveSec=1s\nRandomizedDelaySec=0\nAccuracySec=100ms\n' \
+    printf '[Timer]\nOnBootSec=\nOnActiveSec=0\nOnUnitInactiveSec=1s\nRandomizedDelaySec=0\nAccuracySec=100ms\n' \
         >/run/systemd/system/mcast-node.timer.d/often.conf
     systemctl daemon-reload
 }
