@@ -125,6 +125,9 @@ def rows_of(fields):
 def run_jobinfo(arguments):
     site = Site(arguments)
     job = job_of(arguments)
+    if flux.instance_level() > 0:
+        raise flux.Trouble("jobs of this instance use what the job around it has: flux --parent mcast "
+                           "jobinfo $(flux getattr jobid)")
     try:
         fields = site.broker.show(site.cluster(job), job.id).fields
     except (mcast.NotFound, mcast.NoAnswer) as error:

@@ -95,11 +95,22 @@ class Job:
         return "over" if self.exception else "waiting for resources"
 
     @property
+    def held_back(self):
+        """By its urgency, or that of its queue: no resources are looked for."""
+        priorities = [one.get("priority") for one in self.all("priority")]
+        return priorities[-1:] == [0] and not self.has("alloc") and not self.exception
+
+    @property
+    def shell_options(self):
+        options = self.spec
+        for name in ("attributes", "system", "shell", "options"):
+            options = options.get(name) if isinstance(options, dict) else None
+        return options if isinstance(options, dict) else {}
+
+    @property
     def option(self):
         """-o mcast…: a dict, "off", or None."""
-        option = self.spec
-        for name in ("attributes", "system", "shell", "options", "mcast"):
-            option = option.get(name) if isinstance(option, dict) else None
+        option = self.shell_options.get("mcast")
         return "off" if option is False else option
 
     def wish(self, name):
