@@ -73,6 +73,9 @@ class Explain(unittest.TestCase):
             "note": "hardware collectives are required but not available: " + words}), status=UP)
         self.expect(said, "Refused", "wait until jobs", "it would have run, without them")
         self.assertNotIn("VNIs", said)
+        words = "cluster elcap has 23 of its 30 multicast addresses in use, 23 more are not left"
+        said = self.said(make_job(*STARTED), status=UP, reservation=reservation("denied", words))
+        self.expect(said, words, "submit it again\n")  # the status shows all clusters' together
 
     def test_fabric_manager_is_away(self):
         there = reservation("unavailable", "the link to the fabric manager is down")

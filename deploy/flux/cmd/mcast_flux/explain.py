@@ -77,7 +77,7 @@ def _nothing(facts):
     if _is_off(job.option):
         return Part("Reservation", "none: the job was submitted with -o mcast=off",
                     "submit it without that option")
-    if job.held_back:
+    if job.on_hold:
         return Part("Reservation", "none yet: the job is held (urgency 0), and it is made when the job "
                     "has got its resources", "let it go: flux job urgency %s default" % job.id)
     if facts.level > 0:
@@ -151,7 +151,7 @@ def _remedy(facts, words):
     if "instance around this job" in words:
         return ["it is chosen when the instance is submitted: flux batch -o mcast…, flux alloc -o mcast…"]
     if "hardware collectives are required" in words:
-        more = (_budget_steps() if "in use" in words else _size_step(facts, words) or
+        more = (_budget_steps(words) if "in use" in words else _size_step(facts, words) or
                 [_link_step(facts, "wait until it is up, see flux mcast status, and submit the job again")])
         return [one for one in more[:1] if one] + ["with -o mcast.hwcoll=on it would have run, without them"]
     if words.startswith("traffic_classes"):
@@ -220,9 +220,9 @@ def _size_step(facts, reason):
     return []
 
 
-def _budget_steps():
-    return ["wait until jobs that have addresses end, and submit it again: flux mcast status shows "
-            "how many are left",
+def _budget_steps(reason):
+    shown = "" if "cluster" in reason else ": flux mcast status shows how many are left"
+    return ["wait until jobs that have addresses end, and submit it again" + shown,
             "not to run without them: -o mcast.hwcoll=required, which refuses the job", SLOWER]
 
 
@@ -243,7 +243,7 @@ def _missing(facts, state, reason):
         return reason, _size_step(facts, reason or "")
     if state == "denied":
         if "in use" in (reason or ""):
-            return reason, _budget_steps()
+            return reason, _budget_steps(reason)
         return reason, ["submit it again later, or ask the administrator", SLOWER]
     if state in ("timeout", "unavailable"):
         now = _link_step(facts, "it is not reached now either: tell the administrator")

@@ -95,7 +95,7 @@ class Job:
         return "over" if self.exception else "waiting for resources"
 
     @property
-    def held_back(self):
+    def on_hold(self):
         """By its urgency, or that of its queue: no resources are looked for."""
         priorities = [one.get("priority") for one in self.all("priority")]
         return priorities[-1:] == [0] and not self.has("alloc") and not self.exception
