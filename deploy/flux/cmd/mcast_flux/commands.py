@@ -15,7 +15,7 @@ class Site:
     """The broker of this Flux, and what it calls it."""
 
     def __init__(self, arguments):
-        self.broker = mcast.Broker(arguments.url)
+        self.broker = mcast.Broker(arguments.url, timeout=10)  # somebody waits for it
         self._cluster = arguments.cluster or os.environ.get("MCAST_CLUSTER")
         self._settings = None
 

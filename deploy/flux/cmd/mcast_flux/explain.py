@@ -77,17 +77,18 @@ def _nothing(facts):
     if _is_off(job.option):
         return Part("Reservation", "none: the job was submitted with -o mcast=off",
                     "submit it without that option")
-    if job.on_hold:
-        return Part("Reservation", "none yet: the job is held (urgency 0), and it is made when the job "
-                    "has got its resources", "let it go: flux job urgency %s default" % job.id)
     if facts.level > 0:
         return Part("Reservation",
                     "none of its own: this Flux runs within a job of another one, and jobs here use "
                     "what that job has",
                     "ask there: flux --parent mcast explain $(flux getattr jobid)")
+    if job.on_hold:
+        return Part("Reservation", "none yet: the job is held (urgency 0), and it is made when the job "
+                    "has got its resources", "let it go: flux job urgency %s default" % job.id)
     if job.state == "waiting for resources":
         return Part("Reservation", "none yet: it is made when the job has got its resources, before "
-                    "its tasks start", "see flux jobs for why the job waits")
+                    "its tasks start", "flux resource list shows what is free, and flux resource drain which "
+                    "nodes are out of use, and why")
     if job.state == "starting" and (job.by_plugin or job.by_script):
         return _held(facts)
     if job.exception.get("type") != "mcast" and not job.has("start"):
