@@ -32,7 +32,11 @@ printf '[mock]\nnics = 4\nprivileged = any\n' >"$MOCK_CXI/cxi.conf"
 log=$build/flux-coral2.log
 run() { "$@" >>"$log" 2>&1 || { tail -n 40 "$log" >&2 && echo "failed: $*" >&2 && exit 1; }; }
 : >"$log"
-if [ ! -e "$made/.git" ]; then run git clone --quiet "$source" "$made"; fi
+of="$(git -C "$source" rev-parse HEAD) $FLUX_PREFIX"
+if [ "$of" != "$(cat "$made.last" 2>/dev/null)" ]; then
+    rm -rf "$made"
+    run git clone --quiet "$source" "$made"
+fi
 cd "$made"
 if [ ! -e Makefile ]; then
     run ./autogen.sh
@@ -41,6 +45,7 @@ if [ ! -e Makefile ]; then
     PYTHONPATH=$build/flux-python run ./configure --with-cray-libcxi --disable-docs CXI_SERVICE=/bin/true
 fi
 run make -j "${MCAST_JOBS:-$(nproc)}" -C src
+echo "$of" >"$made.last"
 all_passed=0 all_failed=0 all_skipped=0
 for test in t3000-slingshot-jobtap t3001-slingshot-shell t3002-slingshot-cmd; do
     said=$build/$test.log
