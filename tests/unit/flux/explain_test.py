@@ -162,7 +162,8 @@ class Explain(unittest.TestCase):
         self.expect(self.said(held, status=UP), "waits for mcastd's answer")
 
     def test_nobody_asked(self):
-        self.expect(self.said(make_job("submit")), "none yet", "got its resources")
+        self.expect(self.said(make_job("submit")), "none yet", "flux jobs shows what it depends on")
+        self.expect(self.said(make_job("submit", "depend")), "none yet", "got its resources")
         self.expect(self.said(make_job("submit", "alloc", "start"), status=UP),
                     "no prolog asked mcastd", "flux-config-mcast(5)")
         said = self.said(make_job("submit", "alloc", "prolog-start", "prolog-finish", "start",
@@ -175,6 +176,8 @@ class Explain(unittest.TestCase):
             "status": "reserved", "vnis": [1031], "hwcoll": "reserved", "addresses": 9}))
         self.expect(said, "1031", "9 multicast addresses")
         self.expect(self.said(make_job("submit", "alloc", "start"), level=1), "flux --parent")
+        said = self.said(make_job("submit", "alloc", "start", option={"vnis": 0}), level=1)
+        self.expect(said, "what that job has, this one by its -o mcast.vnis=0")
         self.expect(self.said(make_job("submit", "exception", "clean", exception={
             "type": "cancel", "severity": 0})), "not by mcastd", "before it got its resources")
 

@@ -72,6 +72,11 @@ def _is_off(option):
 
 # ---- a job that has no reservation
 
+def _chosen(option):
+    wishes = ["-o mcast.%.20s=%.40s" % one for one in option.items()] if isinstance(option, dict) else []
+    return ", this one by its " + ", ".join(wishes[:6]) if wishes else ""
+
+
 def _nothing(facts):
     job = facts.job
     if _is_off(job.option):
@@ -80,15 +85,16 @@ def _nothing(facts):
     if facts.level > 0:
         return Part("Reservation",
                     "none of its own: this Flux runs within a job of another one, and jobs here use "
-                    "what that job has",
+                    "what that job has" + _chosen(job.option),
                     "ask there: flux --parent mcast explain $(flux getattr jobid)")
     if job.on_hold:
         return Part("Reservation", "none yet: the job is held (urgency 0), and it is made when the job "
                     "has got its resources", "let it go: flux job urgency %s default" % job.id)
-    if job.state == "waiting for resources":
+    if job.state.startswith("waiting"):
         return Part("Reservation", "none yet: it is made when the job has got its resources, before "
                     "its tasks start", "flux resource list shows what is free, and flux resource drain which "
-                    "nodes are out of use, and why")
+                    "nodes are out of use, and why" if job.has("depend") else
+                    "flux jobs shows what it depends on")
     if job.state == "starting" and (job.by_plugin or job.by_script):
         return _held(facts)
     if job.exception.get("type") != "mcast" and not job.has("start"):

@@ -92,7 +92,9 @@ class Job:
                             ("alloc", "starting")):
             if self.has(event):
                 return word
-        return "over" if self.exception else "waiting for resources"
+        if self.exception:
+            return "over"
+        return "waiting for resources" if self.has("depend") else "waiting for other jobs"
 
     @property
     def on_hold(self):
