@@ -62,6 +62,7 @@ munge.socket-path = "$dir/munge/socket"
 CONF
 start_munged
 # mcastd's user, as its unit has it, is a guest of this Flux.
+# shellcheck disable=SC2016 # that shell expands it
 printf '#!/bin/sh\n[ "$3" != User ] || echo %s\n' $guest >"$dir/bin/systemctl"
 chmod 755 "$dir/bin/systemctl"
 
