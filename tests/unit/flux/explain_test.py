@@ -153,6 +153,13 @@ class Explain(unittest.TestCase):
                          reservation=dict(reservation(vnis=[]), state="releasing"))
         self.expect(said, "VNIs         1030", "had 23 multicast addresses")
 
+    def test_what_others_wrote(self):
+        said = self.said(make_job(*STARTED, memo={"mcast": "junk"}))
+        self.expect(said, "Reservation  none")
+        said = self.said(make_job("submit", "exception", "clean", exception={
+            "type": "mcast", "severity": 0, "note": "x" * 100000}))
+        self.assertLess(len(said), 1000)
+
     def test_held(self):
         said = self.said(make_job("submit", "priority", priority={"priority": 0}))
         self.expect(said, "held (urgency 0)", "flux job urgency f1 default")

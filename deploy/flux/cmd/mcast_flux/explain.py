@@ -47,11 +47,20 @@ class Facts:
         return ((self.status or {}).get("fabric_manager") or {}).get("link")
 
 
+LONGEST = 600
+
+
+def shortened(text):
+    """What others wrote may be as long as they like."""
+    return text if len(text) <= LONGEST else text[:LONGEST - 1] + "\u2026"
+
+
 class Part:
     """One subject: a finding, and what the user can do."""
 
     def __init__(self, subject, finding, *steps):
-        self.subject, self.finding, self.steps = subject, finding, [one for one in steps if one]
+        self.subject, self.finding = subject, shortened(finding)
+        self.steps = [shortened(one) for one in steps if one]
 
     def lines(self):
         yield "%-12s %s" % (self.subject, self.finding)

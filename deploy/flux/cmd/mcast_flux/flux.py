@@ -20,7 +20,7 @@ def ask(*arguments):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         raise Trouble("flux cannot be started: %s" % error)
-    said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+    said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:300]
     if "flux_open" in said:
         raise Trouble("no Flux answers here (FLUX_URI): %s" % said)
     return done.returncode, done.stdout.decode("utf-8", "replace"), said
@@ -124,6 +124,8 @@ class Job:
         found = {}
         for memo in self.all("memo"):
             found = memo.get("mcast") or found
+        if not isinstance(found, dict):  # anybody may write one
+            found = {}
         return found or self.event("reserved")
 
     def event(self, status):
