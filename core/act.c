@@ -77,7 +77,7 @@ static enum fmcall_kind wanted_call(const struct core *core, const struct reserv
     if (!r->op || r->op->call != 0 || core->link.state != LINK_UP)
         return FMCALL_NONE;
     if (!reservation_wants_hwcoll(r)) {
-        if (r->fm_side == FM_SIDE_NOTHING || older_life_remains(r))
+        if (!reservation_leaves(r) || older_life_remains(r))
             return FMCALL_NONE;
         if (r->origin == ORIGIN_FOUND) /* perhaps a leftover of ours */
             return r->op->doubted ? FMCALL_CHECK : FMCALL_NONE;

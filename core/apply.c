@@ -115,7 +115,7 @@ static void adjust_use(struct core_use *u, const struct reservation *r, bool add
     bool active = r->state == JOB_ACTIVE, found = r->origin == ORIGIN_FOUND;
     bool reserved = active && r->hwcoll == HWCOLL_RESERVED, there = r->fm_side != FM_SIDE_NOTHING;
     /* What was found is not released before an administrator claims it: nothing waits for that. */
-    bool leaves = there && !reservation_wants_hwcoll(r) && !found;
+    bool leaves = reservation_leaves(r) && !found;
     adjust_counter(&u->addresses, there ? r->addresses : 0, add);
     adjust_counter(&u->leaving, leaves ? r->addresses : 0, add);
     adjust_counter(&u->releases, leaves, add);

@@ -48,7 +48,7 @@ struct cluster {
 
 enum { UNKNOWN_LIVES_MAX = 256, UNKNOWN_LIVES_PER_NODE = 8 };
 
-/* Jobs run that the ledger does not know (reconcile/suspect.c, requests/nodereport.c). While VNIs
+/* Jobs run that the ledger does not know (reconcile/suspect.c, unknownlife.c). While VNIs
  * are suspect because of it, facts.suspect is set. */
 struct suspicion {
     int64_t since_ms;        /* when such a job was seen */

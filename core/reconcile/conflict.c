@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/reconcile/reconcile.h"
 
+#include "core/fabric/link.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -18,6 +20,8 @@ void conflict_raise(struct core *core, const char *cluster, const char *job, con
                 "the fabric manager has a reservation %s-%s, and %s; what is not known to be this "
                 "broker's is not deleted",
                 cluster, job, why);
+    /* Also where none is made otherwise: only what a list names can be claimed. */
+    link_list_within(core, core->config.stray_grace_ms);
 }
 
 void conflict_resume(struct core *core)

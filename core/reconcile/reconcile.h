@@ -48,6 +48,16 @@ void suspect_resume(struct core *core); /* after a restart */
 void suspect_watch(struct core *core);  /* ends it when its time has come */
 int64_t suspect_deadline(const struct core *core);
 
+/* ---- unknownlife.c: what only nodes know of ---- */
+
+/* Its name: nothing takes it for the job's newest life. */
+void unknown_life_name(char out[static JOB_ID_MAX + 1], const char *job, uint64_t number);
+/* Of the event, a node's report. NULL: nothing can be quarantined. */
+struct reservation *unknown_life_take_in(struct core *core, const struct core_event *event);
+/* VNIs of one that was taken in, which another job had then and has no more. */
+void unknown_life_keep_vnis(struct core *core, struct reservation *reservation,
+                            const struct core_event *event);
+
 /* ---- foreign.c: VNIs of other partitions ---- */
 
 void core_partitions(struct core *core, const struct core_event *event);

@@ -3,8 +3,8 @@
 
 #include "core/act.h"
 
-/* The declarations of reserve.c, profile.c, release.c, nodereport.c, nicsreport.c, cleanup_ask.c
- * and share.c, in this order: what the edges ask for, each answered once. */
+/* The declarations of reserve.c, profile.c, release.c, nodereport.c, fence.c, nicsreport.c,
+ * cleanup_ask.c and share.c, in this order: what the edges ask for, each answered once. */
 
 void core_reserve(struct core *core, const struct core_event *event);
 void core_alive(struct core *core, const struct core_event *event);
@@ -23,6 +23,9 @@ void core_begin_release(struct core *core, struct reservation *reservation, cons
 void core_granted_again(struct core *core, struct reservation *reservation);
 void core_node_report(struct core *core, const struct core_event *event);
 void core_node_sum(struct core *core, const struct core_event *event);
+/* What the record says of one node of the reservation is true now. */
+void core_save_node_report(struct core *core, struct reservation *reservation,
+                           const struct node_record *record);
 void core_fence(struct core *core, const struct core_event *event);
 void core_node_boot(struct core *core, const struct core_event *event);
 void core_nics_report(struct core *core, const struct core_event *event);

@@ -129,6 +129,15 @@ static inline bool reservation_wants_hwcoll(const struct reservation *r)
     return r->state == JOB_ACTIVE && (r->hwcoll == HWCOLL_WANTED || r->hwcoll == HWCOLL_RESERVED);
 }
 
+/* Whether what may be there of it is to be released now. What is left of one that was lost stays
+ * until its job is over: under its name may be what the job uses, reserved by a later life that a
+ * restored ledger does not know (B11, I11). */
+static inline bool reservation_leaves(const struct reservation *r)
+{
+    return r->fm_side != FM_SIDE_NOTHING && !reservation_wants_hwcoll(r) &&
+           !(r->state == JOB_ACTIVE && r->hwcoll == HWCOLL_LOST);
+}
+
 /* What holds for every operation: it waits in a lane, or its call is in flight, or neither. */
 static inline bool operation_valid(const struct operation *op)
 {

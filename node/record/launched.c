@@ -363,7 +363,7 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
 }
 
 /* What a node knew may be lost by a boot, and then the broker believes that nothing of jobs that
- * were over by it is there, or comes (core/requests/nodereport.c). */
+ * were over by it is there, or comes (core/requests/fence.c). */
 static bool is_of_before_boot(const struct claim *claim)
 {
     if (claim->launched_s >= boot_time_ms() / 1000 + LAUNCH_CLOCK_SKEW_S)

@@ -151,11 +151,20 @@ static bool is_in_unknown_cluster(const struct sim *sim, const struct object *ob
     return fm_name_split(object->name, cluster, &job) && rewind_runs(sim, cluster);
 }
 
+/* What a reserve left that acted late may be a lost job's, as long as the ledger is known to be an
+ * older one and not all of its jobs are over: the broker says so, and waits. */
+static bool is_in_doubt(const struct sim *sim, const struct object *object)
+{
+    const struct job *job = job_behind(sim, object->name);
+    return sim->rewind.suspect && admin_sees(sim, ALARM_OLD_LEDGER, NULL) && !model_protects(job) &&
+           (!job || !core_find(sim->edge.core, rm_cluster_name(sim, job), job->id));
+}
+
 static void object_is_expected(struct sim *sim, const struct object *object)
 {
     const struct job *job = job_behind(sim, object->name);
     if (slurm_has(sim, object->name) || is_disputed(sim, object) ||
-        is_in_unknown_cluster(sim, object))
+        is_in_unknown_cluster(sim, object) || is_in_doubt(sim, object))
         return;
     if (!model_protects(job)) {
         sim_fail(sim, "I3", "the fabric manager holds %s for no active job: a leak", object->name);
@@ -166,9 +175,9 @@ static void object_is_expected(struct sim *sim, const struct object *object)
     if (!e || !r)
         return; /* model_check has said so */
     /* What came there by itself, or is left of an earlier life, stays until the job is over. */
-    if ((!e->token[0] || e->lost_batch) && (object->number != e->number || object->returned))
+    if (e->lost_batch || (!e->token[0] && (object->number != e->number || object->returned)))
         return;
-    if (!e->token[0] || e->lost_batch)
+    if (!e->token[0])
         sim_fail(sim, "I3", "the fabric manager holds %s, its job was told hwcoll %s: a leak",
                  object->name, hwcoll_state_word(r->hwcoll));
     else if (strcmp(e->token, object->token) != 0)

@@ -199,7 +199,7 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
     [[core_save_facts(core, &facts);]])
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
-mcast_mistake(late-lingering-is-nobodys 100 core/requests/nodereport.c
+mcast_mistake(late-lingering-is-nobodys 100 core/reconcile/unknownlife.c
     [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 931)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])

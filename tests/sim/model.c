@@ -365,14 +365,15 @@ static bool relies_on(const struct entry *e)
 }
 
 /* F3: before its time, VNIs come back only when no node has services for them any more, and each
- * has said so. */
+ * has said so. What was said of the lost life with its number counts for it: only step 2 of a
+ * restore (docs/state.md, "Backups") keeps numbers from being given twice. */
 static void vnis_given_back(struct sim *sim, struct entry *e, uint64_t batch)
 {
     int64_t from = e->freed_ms > e->rested_ms ? e->freed_ms : e->rested_ms;
     if (e->back_batch)
         return;
     const struct host *known = hosts_known(e->job, e->number, e->epoch);
-    bool untold = !e->told || e->vni_count == 0;
+    bool untold = !e->told || e->vni_count == 0 || rewind_gave(sim, e);
     if (known && !untold)
         sim_fail(sim, "I1", "the VNIs of number %llu are given back, node %s has said: %s",
                  n(e->number), known->name, node_state_word(known->heard_state));

@@ -395,7 +395,10 @@ UP(reserve__second_try_is_checked_when_the_first_has_settled)
     driver_list(d, (const char *const[]){"elcap-a"}, 1, FM_OK);
     driver_done(d, driver_call(d, FMCALL_CHECK), FM_OK, "sess-1");
     assert_int_equal(driver_events(d, EVENT_LOST), 1);
-    (void)driver_call(d, FMCALL_RELEASE); /* what is there is the first try's: ours */
+    assert_null(driver_find(d, EFFECT_CALL)); /* I11: its job may use what is there */
+    assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+    driver_release(d, "a");
+    (void)driver_call(d, FMCALL_RELEASE); /* it is the first try's: ours */
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
@@ -495,6 +498,19 @@ UP(reserve__name_of_another_is_left_alone)
             driver_done(d, driver_call(d, FMCALL_CHECK), FM_GONE, NULL);
     }
     assert_false(driver_alarm(d, ALARM_NAME_CONFLICT));
+}
+
+/* B11: an administrator can claim only what a list names, so one is read, also where none is else.
+ */
+FRESH(reserve__name_of_another_is_listed)
+{
+    struct driver *d = *state;
+    d->config.relist_ms = 0;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_EXISTS, NULL);
+    driver_tick(d, d->config.stray_grace_ms);
+    assert_non_null(driver_find(d, EFFECT_LIST));
 }
 
 /* I6: each would reach the trees of the other. */
