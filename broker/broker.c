@@ -225,7 +225,7 @@ static void on_reloaded(void *arg, bool applied)
 {
     struct broker *broker = arg;
     broker->heartbeat.reload_refused = !applied;
-    http_reloaded(broker->http, applied);
+    http_reloaded(broker->http, applied ? NULL : broker->reload.refusal);
     if (!broker->reload.again) /* else the service manager waits for the one that follows */
         heartbeat_ready(&broker->heartbeat);
 }

@@ -551,6 +551,7 @@ void engine_counters(const struct engine *engine, struct engine_counters *out)
         .steps = engine->steps,
         .unsaved = engine->journal ? journal_unsaved(engine->journal) : 0,
         .storage_failing = counters->failing,
+        .storage_failing_ms = counters->failing_ms,
         .commit_times = &counters->times,
         .commit_sizes = &counters->sizes,
         .fm = engine->fabric ? fabric_counters(engine->fabric) : &no_calls,

@@ -109,6 +109,7 @@ struct engine_counters {
     uint64_t commits, commit_failures, records, steps;
     uint32_t unsaved;     /* records gathered or being written now */
     bool storage_failing; /* the last commit failed; being retried */
+    int64_t storage_failing_ms;
     char storage_error[ERROR_TEXT_SIZE];
     const struct histogram *commit_times, *commit_sizes; /* never NULL, as all here */
     const struct fabric_counters *fm;

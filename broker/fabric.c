@@ -102,6 +102,7 @@ static void finish_request(struct request *request, const struct fmapi_reply *re
         event.u.call.steps = reply->steps;
         event.u.call.tree = reply->tree;
         event.u.call.status = reply->status;
+        event.u.call.took_ms = reply->took_us / 1000;
         event.u.call.words = reply->words;
     }
     fabric->step(fabric->arg, &event);

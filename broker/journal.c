@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/journal.h"
 
+#include "broker/clock.h"
 #include "broker/log/log.h"
 #include "broker/turn.h"
 #include "base/idset.h"
@@ -229,8 +230,11 @@ static void commit_failed(struct journal *journal, const struct error *error, st
     counters->commit_failures++;
     if (!counters->failing || strcmp(counters->error.text, error->text) != 0)
         log_line(LOG_ERR,
-                 "cannot save: %s; requests are refused until it works, retrying every second",
+                 "cannot save: %s; requests are refused until it works, retrying every second; do "
+                 "not restart mcastd",
                  error->text);
+    if (!counters->failing)
+        counters->failing_ms = clock_read_ns(CLOCK_REALTIME) / 1000000;
     counters->failing = true;
     counters->error = *error;
     journal->failed++;

@@ -74,6 +74,7 @@ struct journal_counters {
     uint64_t commits, commit_failures, records;
     struct histogram times, sizes; /* of commits that succeeded: how long, of how many records */
     bool failing;                  /* the last commit failed; being retried */
+    int64_t failing_ms;            /* since when, Unix time */
     struct error error;
 };
 /* Valid until journal_destroy. */

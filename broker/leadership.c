@@ -183,7 +183,10 @@ static void note_standbys(struct leadership *leadership, const struct etcd_stand
     const struct etcd_standbys *before = &facts->standbys;
     if (!facts->looked || standbys->count != before->count ||
         standbys->malformed != before->malformed)
-        log_line(standbys->count > 0 ? LOG_NOTICE : LOG_WARNING, "standbys=%zu%s%s",
+        log_line(standbys->count > 0 ? LOG_NOTICE : LOG_WARNING, "%sstandbys=%zu%s%s",
+                 standbys->count > 0 ? ""
+                                     : "no broker waits to take over: start mcastd on the other "
+                                       "hosts, and see their logs ",
                  standbys->count, standbys->count > 0 ? " first=" : "", standbys->all[0].url);
     facts->looked = true;
     facts->standbys = *standbys;

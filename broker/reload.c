@@ -7,6 +7,7 @@
 #include "broker/config/file.h"
 #include "broker/config/settings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,7 +52,7 @@ void reload_release(struct reload *reload)
 }
 
 /* True when some key can only be changed by a restart; each is named. */
-static bool need_restart(const struct config_changes *changes)
+static bool need_restart(struct reload *reload, const struct config_changes *changes)
 {
     bool needed = false;
     for (size_t i = 0; i < changes->count; i++) {
@@ -59,6 +60,9 @@ static bool need_restart(const struct config_changes *changes)
         if (!change->key || change->contents || !change->key->restart)
             continue;
         log_line(LOG_ERR, "reload: %s needs a restart", change->words);
+        if (!needed)
+            (void)snprintf(reload->refusal, sizeof reload->refusal, "%.280s needs a restart",
+                           change->words);
         needed = true;
     }
     return needed;
@@ -135,6 +139,9 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
 {
     struct config_changes changes;
     struct error err = {0};
+    for (size_t i = reading->line_count; i-- > 0;) /* the first fault stays */
+        if (reading->lines[i].fault)
+            (void)snprintf(reload->refusal, sizeof reload->refusal, "%s", reading->lines[i].text);
     for (size_t i = 0; i < reading->line_count; i++)
         log_line(reading->lines[i].fault ? LOG_ERR : LOG_WARNING, "reload: %s",
                  reading->lines[i].text);
@@ -146,12 +153,13 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
     settle_log_level(reading->config, reload->log_level);
     config_changes_find(&changes, reload->config, reading->config);
     bool applied = false;
-    if (need_restart(&changes))
+    if (need_restart(reload, &changes))
         log_line(LOG_ERR, "reload: nothing was changed: restart mcastd, or take back what needs a "
                           "restart (above) and reload again");
-    else if (apply_changes(reload, reading, &changes, &err) < 0)
+    else if (apply_changes(reload, reading, &changes, &err) < 0) {
         log_line(LOG_ERR, "reload: nothing was changed: %s", err.text);
-    else
+        (void)snprintf(reload->refusal, sizeof reload->refusal, "%s", err.text);
+    } else
         applied = true;
     if (applied) {
         log_applied(reload, &changes);

@@ -28,8 +28,9 @@ struct reload {
     struct etcd *etcd;                      /* NULL: this broker is alone */
     void (*ended)(void *arg, bool applied); /* true: what the files say is in force now */
     void *arg;
-    struct reading *reading; /* in progress; or NULL */
-    bool again;              /* one more was requested meanwhile */
+    char refusal[ERROR_TEXT_SIZE]; /* why the last one was refused */
+    struct reading *reading;       /* in progress; or NULL */
+    bool again;                    /* one more was requested meanwhile */
     /* To be set when the broker stops: nothing is changed any more and ended not called. The loop
      * still waits for the thread. */
     bool stopped;

@@ -197,7 +197,7 @@ static int run_command(struct call *call)
         return rc;
     if (call->error.text[0])
         fprintf(stderr, "mcastctl: %s%s\n", call->error.text,
-                strcmp(call->error.word, "no-connection") == 0 ? ", or name it with --url" : "");
+                strcmp(call->error.word, "no-connection") == 0 ? "; or name it with --url" : "");
     return (int)mcast_exit_status(&call->error);
 }
 

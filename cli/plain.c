@@ -2,10 +2,14 @@
 #include "cli/plain.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+
+enum { WIDTH_MIN = 60, HEIGHT_MIN = 10 };
 
 /* How many bytes of a control character begin the text; 0: none. */
 static size_t control(const char *text)
@@ -48,4 +52,56 @@ void plain_colour(enum plain_colour colour)
     const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
     if (isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(none && none[0]))
         fputs(codes[colour], stdout);
+}
+
+static struct winsize terminal(void)
+{
+    struct winsize size = {0};
+    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
+    return size;
+}
+
+size_t plain_width(size_t otherwise)
+{
+    const size_t width = terminal().ws_col;
+    return width >= WIDTH_MIN ? width : otherwise;
+}
+
+size_t plain_height(size_t otherwise)
+{
+    const size_t height = terminal().ws_row;
+    return height >= HEIGHT_MIN ? height : otherwise;
+}
+
+/* Characters, not bytes of UTF-8. */
+static size_t columns(const char *text, size_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < length; i++)
+        count += ((unsigned char)text[i] & 0xc0) != 0x80;
+    return count;
+}
+
+size_t plain_wrapped(size_t width, size_t indent, const char *lead, const char *text)
+{
+    size_t inner = indent + columns(lead, strlen(lead)), column = inner, lines = 1;
+    bool first = true;
+    printf("%*s%s", (int)indent, "", lead);
+    while (*text) {
+        size_t word = strcspn(text, " ");
+        size_t width_of_word = columns(text, word);
+        if (!first && column + 1 + width_of_word > width) {
+            printf("\n%*s", (int)inner, "");
+            column = inner;
+            first = true;
+            lines++;
+        }
+        printf("%s%.*s", first ? "" : " ", (int)word, text);
+        column += width_of_word + (first ? 0 : 1);
+        first = false;
+        text += word;
+        text += strspn(text, " ");
+    }
+    putchar('\n');
+    return lines;
 }

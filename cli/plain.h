@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stddef.h>
+
 /* Words of programs, brokers and fabric managers, made fit for a terminal: no byte of them drives
  * it, neither as ASCII nor as the control characters of UTF-8 (U+0080 to U+009F). */
 
@@ -9,6 +11,14 @@ void plain_make(char *text);
 
 /* One line to stdout, made so: the format ends with the only line break. */
 __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
+
+/* Of the terminal at stdout; otherwise: where there is none. */
+size_t plain_width(size_t otherwise);
+size_t plain_height(size_t otherwise);
+
+/* Text in lines of so many columns, broken at blanks, indented, the first with a lead before it.
+ * How many lines it took. */
+size_t plain_wrapped(size_t width, size_t indent, const char *lead, const char *text);
 
 /* What follows on stdout has this colour, where stdout is a terminal and NO_COLOR is not set. */
 enum plain_colour { PLAIN_NORMAL, PLAIN_GOOD, PLAIN_BAD };

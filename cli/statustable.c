@@ -5,12 +5,21 @@
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/table.h"
+#include "cli/verdict.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+enum { HEIGHT = 24, WIDTH = 80, NAME_WIDTH = 15, STANDBYS_MAX = 2, NODES_MAX = 32 };
+
+/* A screen that is filled from above. */
+struct screen {
+    size_t width, height, lines, hidden;
+};
 
 /* A line that is being written: words with commas between. */
 struct words {
@@ -41,12 +50,16 @@ static void add_count(struct words *words, long long count, const char *what)
         add(words, "%lld %s", count, what);
 }
 
-static void end(struct words *words, struct table *table, const char *name)
+static void end(struct words *words, struct screen *screen, const char *name)
 {
+    char lead[NAME_WIDTH + 1];
     fclose(words->out);
     plain_make(words->text);
-    if (words->text[0])
-        table_pair(table, name, "%s", words->text);
+    (void)snprintf(lead, sizeof lead, "%-*s", NAME_WIDTH, name);
+    if (words->text[0] && screen->lines + 4 > screen->height) /* it may be wrapped */
+        screen->hidden++;
+    else if (words->text[0])
+        screen->lines += plain_wrapped(screen->width, 0, lead, words->text);
     free(words->text);
 }
 
@@ -69,7 +82,7 @@ static void add_age(struct words *words, const char *what, const char *when)
         add(words, "%s %s", what, age);
 }
 
-static void show_broker(struct table *table, const json_t *root)
+static void show_broker(struct screen *screen, const json_t *root)
 {
     const json_t *leadership = json_object_get(root, "leadership");
     const char *role = text_of(root, "role");
@@ -77,19 +90,23 @@ static void show_broker(struct table *table, const json_t *root)
     begin(&words);
     add(&words, "%s%s%s", text_of(root, "version"), role[0] ? " " : "", role);
     add_age(&words, "up", text_of(root, "started"));
-    end(&words, table, "broker");
-    const json_t *standby;
+    end(&words, screen, "broker");
+    const json_t *standby, *standbys = json_object_get(leadership, "standbys");
     size_t i;
-    json_array_foreach(json_object_get(leadership, "standbys"), i, standby)
+    json_array_foreach(standbys, i, standby)
     {
+        if (i == STANDBYS_MAX) {
+            screen->hidden += json_array_size(standbys) - i;
+            break;
+        }
         begin(&words);
         add(&words, "%s %s", text_of(standby, "url"), text_of(standby, "version"));
         add(&words, "host %s", text_of(standby, "host"));
-        end(&words, table, "standby");
+        end(&words, screen, "standby");
     }
 }
 
-static void show_link(struct table *table, const json_t *root)
+static void show_link(struct screen *screen, const json_t *root)
 {
     const json_t *fm = json_object_get(root, "fabric_manager");
     const json_t *queues = json_object_get(root, "queues");
@@ -102,13 +119,13 @@ static void show_link(struct table *table, const json_t *root)
     add(&words, "%s", text_of(fm, "url"));
     add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
     add_age(&words, "login ends in", text_of(fm, "login_expires"));
-    add_count(&words, number_of(fm, "losses"), "times lost");
-    add_count(&words, waiting, "calls wait");
-    add_count(&words, number_of(queues, "fm_under_way"), "calls under way");
-    end(&words, table, "fabric manager");
+    add_count(&words, number_of(fm, "losses"), number_of(fm, "losses") == 1 ? "loss" : "losses");
+    add_count(&words, waiting, "waiting");
+    add_count(&words, number_of(queues, "fm_under_way"), "under way");
+    end(&words, screen, "fabric manager");
 }
 
-static void show_jobs(struct table *table, const json_t *root)
+static void show_jobs(struct screen *screen, const json_t *root)
 {
     const json_t *jobs = json_object_get(root, "jobs");
     struct words words;
@@ -118,11 +135,13 @@ static void show_jobs(struct table *table, const json_t *root)
     add(&words, "%lld active", number_of(jobs, "active"));
     add_count(&words, number_of(jobs, "releasing"), "releasing");
     add_count(&words, number_of(jobs, "reserved"), "with addresses");
-    add_count(&words, number_of(root, "strays"), "strays at the fabric manager");
-    end(&words, table, "jobs");
+    add_count(&words, number_of(root, "strays"),
+              number_of(root, "strays") == 1 ? "stray at the fabric manager"
+                                             : "strays at the fabric manager");
+    end(&words, screen, "jobs");
 }
 
-static void show_vnis(struct table *table, const json_t *root)
+static void show_vnis(struct screen *screen, const json_t *root)
 {
     const json_t *vnis = json_object_get(root, "vnis");
     struct words words;
@@ -138,10 +157,10 @@ static void show_vnis(struct table *table, const json_t *root)
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
     add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
     add_count(&words, number_of(vnis, "refused"), "reserves refused");
-    end(&words, table, "VNIs");
+    end(&words, screen, "VNIs");
 }
 
-static void show_partition_keys(struct table *table, const json_t *root)
+static void show_partition_keys(struct screen *screen, const json_t *root)
 {
     const json_t *keys = json_object_get(root, "partition_keys");
     struct words words;
@@ -151,10 +170,10 @@ static void show_partition_keys(struct table *table, const json_t *root)
     add(&words, "%lld free of %lld", number_of(keys, "free"), number_of(keys, "pool"));
     add_count(&words, number_of(keys, "taken"), "taken");
     add_count(&words, number_of(keys, "refused"), "reserves refused");
-    end(&words, table, "partition keys");
+    end(&words, screen, "partition keys");
 }
 
-static void show_addresses(struct table *table, const json_t *root)
+static void show_addresses(struct screen *screen, const json_t *root)
 {
     const json_t *addresses = json_object_get(root, "addresses");
     const long long total = number_of(addresses, "total");
@@ -169,10 +188,10 @@ static void show_addresses(struct table *table, const json_t *root)
         add(&words, "%lld reserved", number_of(addresses, "reserved"));
     if (each > 0)
         add(&words, "%lld a job", each);
-    end(&words, table, "addresses");
+    end(&words, screen, "addresses");
 }
 
-static void show_rest(struct table *table, const json_t *root)
+static void show_rest(struct screen *screen, const json_t *root)
 {
     const json_t *cleanups = json_object_get(root, "cleanups");
     const json_t *connections = json_object_get(root, "connections");
@@ -181,57 +200,80 @@ static void show_rest(struct table *table, const json_t *root)
     begin(&words);
     add_count(&words, number_of(cleanups, "pending"), "pending");
     add_count(&words, number_of(cleanups, "given_up"), "given up");
-    end(&words, table, "cleanups");
+    end(&words, screen, "cleanups");
     begin(&words);
     if (connections)
         add(&words, "%lld of %lld", number_of(connections, "open"), number_of(connections, "max"));
     add_count(&words, number_of(connections, "event_streams"), "of them follow events");
     add_count(&words, number_of(connections, "refused"), "refused");
-    end(&words, table, "connections");
+    end(&words, screen, "connections");
     begin(&words);
     if (commits)
         add(&words, "%lld records", number_of(commits, "records"));
     add_count(&words, number_of(json_object_get(root, "queues"), "unsaved"), "unsaved");
-    add_count(&words, number_of(commits, "failures"), "failed commits");
-    end(&words, table, "ledger");
+    add_count(&words, number_of(commits, "failures"),
+              number_of(commits, "failures") == 1 ? "failed commit" : "failed commits");
+    end(&words, screen, "ledger");
 }
 
 static void add_cluster(struct table *table, const json_t *cluster)
 {
-    char age[AGE_SIZE];
+    char age[AGE_SIZE], nodes[NODES_MAX + 1];
     const char *synced = text_of(cluster, "synced"), *listed = text_of(cluster, "listed");
+    const char *all = text_of(cluster, "nodes");
     age_between(strcmp(synced, listed) > 0 ? synced : listed, time(NULL), age);
-    char *name = memory_text(text_of(cluster, "name")),
-         *nodes = memory_text(text_of(cluster, "nodes"));
+    char *name = memory_text(text_of(cluster, "name"));
     plain_make(name);
+    (void)snprintf(nodes, sizeof nodes, "%s", all[0] ? all : "-");
+    if (strlen(all) >= sizeof nodes)
+        strcpy(nodes + NODES_MAX - 3, "...");
     plain_make(nodes);
     table_row(table);
     table_cell(table, name);
     table_cellf(table, "%lld", number_of(cluster, "active"));
     table_cellf(table, "%lld", number_of(cluster, "releasing"));
     table_cellf(table, "%s%s", age[0] ? age : "never", age[0] ? " ago" : "");
-    table_cell(table, nodes[0] ? nodes : "-");
+    table_cell(table, nodes);
     free(name);
-    free(nodes);
+}
+
+/* As many as fit. */
+static int show_clusters(struct screen *screen, const json_t *clusters)
+{
+    const size_t count = json_array_size(clusters), room = screen->height - screen->lines;
+    const size_t shown = room < 4 ? 0 : count > room - 2 ? room - 3 : count;
+    struct table *table;
+    screen->hidden += count - shown;
+    if (shown == 0)
+        return 0;
+    table = table_create("CLUSTER,>ACTIVE,>RELEASING,JOBS LISTED,~NODES");
+    for (size_t i = 0; i < shown; i++)
+        add_cluster(table, json_array_get(clusters, i));
+    return table_print(table);
 }
 
 int statustable_print(const json_t *root)
 {
-    static void (*const lines[])(struct table * table, const json_t *root) = {
-        show_broker,         show_link,      show_jobs, show_vnis,
-        show_partition_keys, show_addresses, show_rest};
-    struct table *table = table_create_pairs();
-    const json_t *cluster, *clusters = json_object_get(root, "clusters");
-    size_t i;
-    for (i = 0; i < sizeof lines / sizeof *lines; i++)
-        lines[i](table, root);
-    const int code = table_print(table);
-    if (code != 0 || json_array_size(clusters) == 0)
-        return code;
-    table = table_create("CLUSTER,>ACTIVE,>RELEASING,JOBS LISTED,~NODES");
-    json_array_foreach(clusters, i, cluster)
-    {
-        add_cluster(table, cluster);
-    }
-    return table_print(table);
+    static const struct {
+        void (*show)(struct screen *screen, const json_t *root);
+        bool always; /* else not of a standby, which knows no jobs */
+    } lines[] = {{show_broker, true},
+                 {show_link, true},
+                 {show_jobs, false},
+                 {show_vnis, false},
+                 {show_partition_keys, false},
+                 {show_addresses, false},
+                 {show_rest, false}};
+    struct screen screen = {.width = plain_width(WIDTH), .height = plain_height(HEIGHT)};
+    const bool stands_by = strcmp(text_of(root, "role"), "standby") == 0;
+    int code = 0;
+    screen.lines = verdict_print(root, screen.height);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (lines[i].always || !stands_by)
+            lines[i].show(&screen, root);
+    if (!stands_by)
+        code = show_clusters(&screen, json_object_get(root, "clusters"));
+    if (screen.hidden > 0)
+        printf("And %zu more lines: mcastctl status --json\n", screen.hidden);
+    return code != 0 ? code : command_finish();
 }

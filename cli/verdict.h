@@ -4,8 +4,9 @@
 /* The first lines of `mcastctl status` and `top`: what is wrong with the broker. */
 
 #include <jansson.h>
-#include <stdbool.h>
+#include <stddef.h>
 
-/* Prints a line for each fault that the answer of /v1/status shows, the most important first, and
- * what to do; or that all is well. Whether there is one. */
-bool verdict_print(const json_t *root);
+/* Prints each fault that the answer of /v1/status shows, the worst first, with its cause, since
+ * when, and below it what to do; or that all is well. Takes about half of a screen of that height
+ * at most: of more faults the number is told. How many lines it printed. */
+size_t verdict_print(const json_t *root, size_t height);

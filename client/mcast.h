@@ -202,12 +202,14 @@ struct mcast_request {
     const char *profile;            /* of the site's: counts for what is not given above; or NULL */
     const char *const *shared_vnis; /* names of shared VNIs that the job is to have beside its own,
                                        at most 3 and 4 VNIs in all, ended by NULL; NULL: none */
+    const uint16_t *vnis; /* that the running job has already, as another than this broker gave
+                             them: 1 to 4, ended by 0; NULL: the broker chooses */
 };
 
 #define MCAST_REQUEST_INIT                                                                         \
     {                                                                                              \
         sizeof(struct mcast_request), NULL, NULL, UINT32_MAX, 0, 0, -1, NULL, NULL, NULL, NULL,    \
-            NULL, 0, 0, NULL, NULL                                                                 \
+            NULL, 0, 0, NULL, NULL, NULL                                                           \
     }
 
 struct mcast_variable {

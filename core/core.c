@@ -9,6 +9,7 @@
 #include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/quarantine.h"
+#include "core/reservation/sizing.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -263,7 +264,7 @@ static void apply_configuration(struct core *core, const struct core_event *even
     if (!had_fm && config->fm_present)
         link_start(core);
     else if (had_fm && !config->fm_present)
-        link_lost(core, "the fabric manager was taken out of the configuration");
+        link_lost(core, 0, "the fabric manager was taken out of the configuration");
     else if (moved)
         link_move(core);
 }
@@ -287,6 +288,26 @@ static void tick_long_work(struct core *core, const struct core_event *event)
     assert(event->kind == CORE_TICK);
     joblist_tick(core);
     concern_tick(core);
+}
+
+static void note_since(int64_t *since_ms, bool is_so, int64_t now_ms)
+{
+    assert(*since_ms <= now_ms);
+    *since_ms = !is_so ? 0 : *since_ms != 0 ? *since_ms : now_ms;
+}
+
+/* For core_status: since when there is nothing left to give. */
+static void note_shortages(struct core *core)
+{
+    const struct core_config *config = &core->config;
+    uint32_t each;
+    (void)sizing_addresses(config, &each, NULL);
+    note_since(&core->vnis_none_ms, core->vnis.pool.count > 0 && core->vnis.free.count == 0,
+               core->now_ms);
+    note_since(&core->addresses_full_ms,
+               config->total_addresses > 0 &&
+                   core->all_use.addresses + (each > 0 ? each : 1) > config->total_addresses,
+               core->now_ms);
 }
 
 void core_step(struct core *core, const struct core_event *event)
@@ -328,6 +349,7 @@ void core_step(struct core *core, const struct core_event *event)
     act_on_deadlines(core); /* in every step: a busy loop's timers come late */
     shared_settle(core);
     core_begin_calls(core);
+    note_shortages(core);
 }
 
 const struct effect *core_effects(const struct core *core, size_t *count)

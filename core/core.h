@@ -29,12 +29,15 @@ struct reserve_request {
     const char *nodes;   /* node list as given; NULL when only a number was given */
     uint32_t node_count; /* ≥ 1; 0 by a plugin */
     uint32_t uid;
-    uint32_t cores_per_node; /* 0: not given */
-    uint32_t tasks_per_node; /* 0: not given */
-    uint32_t cpus_per_task;  /* 0: not given */
-    int interconnect;        /* enum interconnect_kind; -1: not given: as the cluster's */
-    int vni_count;           /* 0–4; -1: not given */
-    const char *profile;     /* what the request leaves open is this profile's (P3); or NULL */
+    uint32_t cores_per_node;        /* 0: not given */
+    uint32_t tasks_per_node;        /* 0: not given */
+    uint32_t cpus_per_task;         /* 0: not given */
+    int interconnect;               /* enum interconnect_kind; -1: not given: as the cluster's */
+    int vni_count;                  /* 0–4; -1: not given */
+    uint16_t vnis[VNI_PER_JOB_MAX]; /* that the job has already, since another than this broker gave
+                                       them: these vni_count, and no others (F1); with */
+    bool vnis_named;
+    const char *profile; /* what the request leaves open is this profile's (P3); or NULL */
     const char *shared[SHARED_VNIS_PER_JOB_MAX]; /* names of shared VNIs that it wants, too (B1) */
     unsigned shared_count;
     enum hwcoll_wish wish;   /* 0: not given: auto */
@@ -135,7 +138,8 @@ struct core_event {
             const struct fmcall_steps *steps; /* with FM_OK of STEPS; else NULL */
             const struct fmcall_tree *tree;   /* with FM_OK of JOIN; else NULL */
             int status;                       /* HTTP's, with FM_DENIED of JOIN; else 0 */
-            const char *words;                /* never holds a secret */
+            int64_t took_ms;   /* without what the ledger's disk took before it; 0: not known */
+            const char *words; /* never holds a secret */
         } call;
         struct {
             uint64_t id;
@@ -290,27 +294,37 @@ struct core_traffic_sums {
 
 struct core_status {
     enum link_state link;
-    int64_t link_since_ms;   /* since when it is up, or is not */
-    int64_t link_listed_ms;  /* last whole list since the start; 0: none */
-    uint64_t link_losses;    /* since the start */
-    const char *link_url;    /* base URL in use, or to be tried next; "" when there is none */
-    const char *link_error;  /* last trouble in words; "" when none since it came up */
-    int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
-    int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
+    int64_t link_since_ms;       /* since when it is up, or is not */
+    int64_t link_listed_ms;      /* last whole list since the start; 0: none */
+    uint64_t link_losses;        /* since the start */
+    const char *link_url;        /* base URL in use, or to be tried next; "" when there is none */
+    const char *link_error;      /* last trouble in words; "" when none since it came up */
+    const char *link_advice;     /* what to do, while it is not up because of that; else "" */
+    const char *list_error;      /* while it is up: why the last list was not whole; "": it was */
+    uint32_t reserves_failed;    /* in a row, while it is up, */
+    int64_t reserves_failing_ms; /* since when, */
+    const char *reserve_error;   /* and why; 0 and "": none did */
+    int64_t reserve_took_ms;     /* the longest lately (fabric/reservewait.h); -1: not known */
+    int64_t reserve_wait_ms;     /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
     uint32_t vnis_foreign; /* of the pool, in other partitions: not given out (B2) */
     uint32_t
         vnis_foreign_used; /* live or quarantined, and in other partitions; of the pool or not */
     uint32_t vnis_shared;  /* shared VNIs; live, or quarantined as others are */
     uint32_t vnis_suspect; /* perhaps in use by jobs that the ledger does not know */
-    uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold */
+    int64_t vnis_none_ms;  /* since when none is free; 0: some are */
+    uint32_t vnis_held_most, pkeys_held_most; /* that released jobs of one user hold, */
+    uint32_t vnis_held_most_uid;              /* this one's; UID_UNKNOWN: of none */
     uint64_t vnis_refused, pkeys_refused;     /* reserves, because of that; since the start */
     uint32_t pkeys_free, pkeys_pool;          /* partition keys */
     uint32_t pkeys_taken;       /* by jobs, or held after them; perhaps not of the pool any more */
     uint32_t addresses_total;   /* 0: not known */
     uint32_t addresses_per_job; /* 0: none can be computed */
+    int64_t addresses_full_ms;  /* since when one more such job finds too few; 0: it does not */
     struct core_use use;        /* of all clusters */
-    uint64_t nodes_lingering;   /* reports of services that cannot be destroyed */
+    int64_t nodes_waited_ms;  /* when the first of those jobs was released whose nodes have not all
+                                 reported; 0: there is none among the oldest reservations */
+    uint64_t nodes_lingering; /* reports of services that cannot be destroyed */
     uint64_t vnis_overdue; /* of those quarantined: their time is over, but a node has reported that
                               it cannot destroy services: until it is clean or fenced */
     uint64_t vnis_unconfirmed; /* VNIs given back by time, not all nodes having reported that they
@@ -334,11 +348,12 @@ struct core_cluster_status {
         published[EVENT_KIND_COUNT]; /* events about its jobs since the start, by enum event_kind */
     int64_t synced_ms;               /* last sync since the start; 0: none */
     bool jobpoll;
-    int64_t jobpoll_ms;        /* last whole job list poll since the start; 0: none */
-    uint64_t jobpoll_failures; /* since the start */
-    const char *jobpoll_error; /* why the last one failed; "" when it did not */
-    const char *name_conflict; /* a name at the fabric manager whose owner, if it is Slurm, deletes
-                              this cluster's reservations; "" when none was seen */
+    int64_t jobpoll_ms;         /* last whole job list poll since the start; 0: none */
+    uint64_t jobpoll_failures;  /* since the start */
+    const char *jobpoll_error;  /* why the last one failed; "" when it did not, */
+    int64_t jobpoll_failing_ms; /* and since when they do */
+    const char *name_conflict;  /* a name at the fabric manager whose owner, if it is Slurm, deletes
+                               this cluster's reservations; "" when none was seen */
 };
 bool core_cluster_status(const struct core *core, uint32_t index, struct core_cluster_status *out);
 

@@ -112,12 +112,13 @@ struct core {
     struct operation *operations; /* all of them */
 
     uint64_t last_number, last_seq, last_list, last_joblist, last_jobpoll;
-    uint64_t step_seq;       /* last_seq when this step began */
-    struct core_use all_use; /* of all clusters */
-    bool addresses_freed;    /* in this step: addresses were given back, or the limits changed */
-    uint64_t lingering;      /* node reports that say so */
-    uint64_t unconfirmed;    /* VNIs given back by time only */
-    uint64_t overdue;        /* VNIs quarantined although their time is over */
+    uint64_t step_seq;                       /* last_seq when this step began */
+    struct core_use all_use;                 /* of all clusters */
+    int64_t vnis_none_ms, addresses_full_ms; /* core_status */
+    bool addresses_freed; /* in this step: addresses were given back, or the limits changed */
+    uint64_t lingering;   /* node reports that say so */
+    uint64_t unconfirmed; /* VNIs given back by time only */
+    uint64_t overdue;     /* VNIs quarantined although their time is over */
     struct core_cleanups cleanups;
     size_t relay_bytes;         /* of the bodies that relayed jobs' requests have */
     uint64_t addresses_awaited; /* reservations that wait for others' addresses */

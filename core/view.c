@@ -12,11 +12,32 @@
  * a node's name, in bytes of the one times bytes of the other. The last list is read to its end. */
 enum { PAGE_READS_MAX = 2000, PAGE_COMPARES_MAX = 16 * NODES_TEXT_MAX };
 
+static bool waits_for_nodes(const struct reservation *r)
+{
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
+    return r->state == JOB_RELEASING && r->vni_count > 0 &&
+           nodes_clean(r->reported) < r->node_count;
+}
+
+/* When the oldest job was released that waits for nodes; 0: none among the oldest few thousand. */
+static int64_t oldest_wait(const struct core *core)
+{
+    struct ledger_walk walk = {0};
+    const struct reservation *r = NULL;
+    for (size_t read = 0; core->vnis.quarantined.count > 0 && read < PAGE_READS_MAX; read++) {
+        r = ledger_walk(&core->ledger, &walk);
+        if (!r || waits_for_nodes(r))
+            break;
+    }
+    return r && waits_for_nodes(r) ? r->released_ms : 0;
+}
+
 void core_status(const struct core *core, struct core_status *out)
 {
     assert(core->all_use.jobs_reserved <= core->all_use.jobs_active);
     assert(core->vnis.pool.count >= core->vnis.free.count);
-    uint32_t addresses_per_job = 0;
+    uint32_t addresses_per_job = 0, most_uid = UID_UNKNOWN;
+    const uint32_t vnis_most = held_most(&core->vnis_held, &most_uid);
     (void)sizing_addresses(&core->config, &addresses_per_job, NULL);
     *out = (struct core_status){
         .link = core->link.state,
@@ -25,6 +46,11 @@ void core_status(const struct core *core, struct core_status *out)
         .link_losses = core->link.losses,
         .link_url = core_fm_url(core),
         .link_error = core->link.error,
+        .link_advice = link_advice(&core->link),
+        .list_error = core->link.list_error,
+        .reserves_failed = core->link.reserves_failed,
+        .reserves_failing_ms = core->link.reserves_failed > 0 ? core->link.reserves_failing_ms : 0,
+        .reserve_error = core->link.reserves_failed > 0 ? core->link.reserve_error : "",
         .reserve_took_ms = reservewait_longest(&core->reservewait),
         .reserve_wait_ms =
             core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO
@@ -39,16 +65,20 @@ void core_status(const struct core *core, struct core_status *out)
         .vnis_shared = core->shared.count,
         .vnis_suspect = core->vnis.suspect.count,
         .vnis_pool = core->vnis.pool.count,
-        .vnis_held_most = held_most(&core->vnis_held),
+        .vnis_none_ms = core->vnis_none_ms,
+        .vnis_held_most = vnis_most,
+        .vnis_held_most_uid = most_uid,
         .vnis_refused = core->vnis_held.refused,
         .pkeys_free = omnipath_pkeys_free(core),
         .pkeys_taken = core->pkeys_taken.count,
         .pkeys_pool = core->config.omnipath.pkeys.count,
-        .pkeys_held_most = held_most(&core->pkeys_held),
+        .pkeys_held_most = held_most(&core->pkeys_held, NULL),
         .pkeys_refused = core->pkeys_held.refused,
         .addresses_total = core->config.total_addresses,
         .use = core->all_use,
         .addresses_per_job = addresses_per_job,
+        .addresses_full_ms = core->addresses_full_ms,
+        .nodes_waited_ms = oldest_wait(core),
         .nodes_lingering = core->lingering,
         .vnis_overdue = core->overdue,
         .vnis_unconfirmed = core->unconfirmed,
@@ -87,6 +117,7 @@ bool core_cluster_status(const struct core *core, uint32_t index, struct core_cl
         .jobpoll_ms = found->jobpoll.whole_ms,
         .jobpoll_failures = found->jobpoll.failures,
         .jobpoll_error = found->jobpoll.error,
+        .jobpoll_failing_ms = found->jobpoll.failing_ms,
         .name_conflict = found->name_conflict,
     };
     memcpy(out->published, found->published, sizeof out->published);
@@ -97,13 +128,6 @@ const struct alarm *core_alarms(const struct core *core)
 {
     assert(core);
     return core->alarms;
-}
-
-static bool waits_for_nodes(const struct reservation *r)
-{
-    assert(r->vni_count <= VNI_PER_JOB_MAX);
-    return r->state == JOB_RELEASING && r->vni_count > 0 &&
-           nodes_clean(r->reported) < r->node_count;
 }
 
 static void name_first_in(struct core_waiting *out, const struct nodes *reported,

@@ -97,6 +97,7 @@ static void change_apply(struct http *http, struct http_change *change)
     http->rights = change->rights;
     http->plugin_logins = change->plugin_logins;
     http->tls = change->tls;
+    http->certificate_over = false;
     http->launch_keys = change->launch_keys;
     http->generation++;
     *change = old;
@@ -177,9 +178,21 @@ static void close_all(struct http *http)
     }
 }
 
+/* That it is over; a new one is read by a reload. */
+static void watch_certificate(struct http *http)
+{
+    if (!http->tls || http->certificate_over ||
+        tls_expires(http->tls) * 1000 > engine_now_ms(http->engine))
+        return;
+    http->certificate_over = true;
+    log_line(LOG_ERR, "the broker's certificate has ended: nobody can connect to it over TCP -> "
+                      "renew [broker] tls_cert and tls_key, then: systemctl reload mcastd");
+}
+
 static void on_second(uv_timer_t *timer)
 {
     struct http *http = timer->data;
+    watch_certificate(http);
     peer_close_slow(http);
     stream_pulse(http);
 }
@@ -328,11 +341,13 @@ int http_front_port(const struct http *http)
     return http->front_port;
 }
 
-void http_reloaded(struct http *http, bool applied)
+void http_reloaded(struct http *http, const char *refusal)
 {
-    http->reloads += applied;
-    http->reloads_refused += !applied;
-    http->reload_refused = !applied;
+    http->reloads += !refusal;
+    http->reloads_refused += refusal ? 1 : 0;
+    http->reload_refused = refusal;
+    http->reloaded_ms = engine_now_ms(http->engine);
+    (void)snprintf(http->reload_refusal, sizeof http->reload_refusal, "%s", refusal ? refusal : "");
 }
 
 /* Nobody is in his handshake or has just connected, and no request's head or body is on its way. */

@@ -66,8 +66,9 @@ int http_open_front(struct http *http, struct error *err);
 /* That of [front] listen. */
 int http_front_port(const struct http *http);
 
-/* A reload of the configuration was put into force, or refused: for /metrics and the status. */
-void http_reloaded(struct http *http, bool applied);
+/* A reload of the configuration was put into force, or refused, with the cause: for /metrics and
+ * the status. */
+void http_reloaded(struct http *http, const char *refusal);
 
 /* Before http_quiesce, where listening sockets are kept: accepts nothing more, and goes on until
  * who had come by now has asked, two seconds at most; then done is called from the loop. */

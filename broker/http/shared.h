@@ -80,7 +80,11 @@ struct http {
     struct metrics_text *metrics_text; /* the newest; NULL: not requested yet */
     struct traffic traffic;
     uint64_t reloads, reloads_refused;
-    bool reload_refused; /* the last one: the files are not what is in force */
+    bool reload_refused;                  /* the last one: the files are not what is in force */
+    char reload_refusal[ERROR_TEXT_SIZE]; /* why; or "" */
+    int64_t reloaded_ms;                  /* when that was; 0: there was none */
+    bool certificate_over;                /* it was logged */
+    int64_t munged_away_ms;               /* since when our munged does not answer; 0: it does */
 
     void (*drained)(void *arg); /* http_drain; or NULL */
     void *drained_arg;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192, CONFIG_SIZE = 65536 };
 
@@ -150,15 +151,21 @@ static void judge_munge(struct findings *findings, const char *socket)
         findings_add(findings, FINDING_OK, "munge", NULL, "not in use here (%s)", said);
 }
 
-/* A Slurm here that keeps its own plugin (B9). */
-static void judge_plugin(struct call *call, struct findings *findings)
+/* A Slurm here that keeps its own plugin (B9), and what the broker of this host has read. */
+static void judge_by_status(struct call *call, struct findings *findings)
 {
     static const char *const argv[] = {"scontrol", "show", "config", NULL};
     char *config = memory_zeroed(CONFIG_SIZE), *text = NULL;
-    if (call->handle && program_run(argv, NULL, config, CONFIG_SIZE) == 0 &&
-        mcast_status(call->handle, &text, NULL) == 0) {
+    const char *url = call->url ? call->url : getenv("MCAST_URL"), *file = call->given[CONFIG];
+    const bool is_slurm = call->handle && program_run(argv, NULL, config, CONFIG_SIZE) == 0;
+    const bool is_here = (!url || !strstr(url, "://")) && /* it is asked by its socket */
+                         access(file ? file : LOCALFILES_CONFIG, R_OK) == 0;
+    if (call->handle && (is_slurm || is_here) && mcast_status(call->handle, &text, NULL) == 0) {
         json_t *status = json_loads(text, 0, NULL);
-        plugin_judge_shown(findings, config, status);
+        if (is_slurm)
+            plugin_judge_shown(findings, config, status);
+        if (is_here)
+            localfiles_judge_age(findings, file, status);
         json_decref(status);
     }
     free(config);
@@ -182,7 +189,7 @@ static int run_doctor(struct call *call)
 {
     struct findings *findings = findings_create();
     const int code = ask_broker(call, findings);
-    judge_plugin(call, findings);
+    judge_by_status(call, findings);
     look_around(call, findings);
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }

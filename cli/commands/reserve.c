@@ -23,6 +23,7 @@ enum {
     ADDRESSES,
     PROFILE,
     SHARED,
+    HAS,
     LAYOUT, /* of its three options the first */
 };
 
@@ -42,6 +43,7 @@ static const struct command_option reserve_options[] = {
     [CORES] = {"cores", true},
     [VNIS] = {"vnis", true},
     [SHARED] = {"shared-vni", true},
+    [HAS] = {"has-vnis", true},
     [HWCOLL] = {"hwcoll", true},
     [CLASSES] = {"tc", true},
     [ANEW] = {"anew", false},
@@ -115,6 +117,25 @@ static int read_shared(struct call *call, char *shared_text, const char **shared
         call->given[SHARED], SHARED_MAX);
 }
 
+/* VNIs that the job has, ended by 0. */
+static int read_has(struct call *call, uint16_t vnis[VNIS_MAX + 1])
+{
+    const char *rest = call->given[HAS];
+    size_t count = 0;
+    for (char *end; rest && count < VNIS_MAX; rest = end + 1) {
+        const unsigned long vni = strtoul(rest, &end, 10);
+        if (rest[0] < '1' || rest[0] > '9' || vni > UINT16_MAX || !strchr(",", *end))
+            break;
+        vnis[count++] = (uint16_t)vni;
+        if (*end == '\0')
+            return vnis[count] = 0;
+    }
+    if (!rest)
+        return 0;
+    return command_misused(call, "--has-vnis %.80s: 1 to %d VNIs with commas between them",
+                           call->given[HAS], VNIS_MAX);
+}
+
 static int read_request(struct call *call, struct mcast_request *request)
 {
     static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
@@ -167,13 +188,18 @@ static int run_reserve(struct call *call)
     struct mcast_launch launch = MCAST_LAUNCH_INIT;
     struct mcast_reservation *reservation = NULL;
     const char *classes[CLASSES_MAX + 1], *shared[SHARED_MAX + 1];
+    uint16_t vnis[VNIS_MAX + 1];
     char *classes_text = strdup(call->given[CLASSES] ? call->given[CLASSES] : "");
     char *shared_text = strdup(call->given[SHARED] ? call->given[SHARED] : "");
     int rc = read_classes(call, classes_text, classes);
     if (rc == 0)
         rc = read_shared(call, shared_text, shared);
+    if (rc == 0)
+        rc = read_has(call, vnis);
     if (call->given[SHARED])
         request.shared_vnis = shared;
+    if (call->given[HAS])
+        request.vnis = vnis;
     if (call->given[CLASSES])
         request.traffic_classes = classes;
     if (rc == 0)

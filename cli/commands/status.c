@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/statustable.h"
-#include "cli/verdict.h"
 
 static int print_status(const struct call *call, json_t *root)
 {
     (void)call;
-    (void)verdict_print(root);
     return statustable_print(root);
 }
 

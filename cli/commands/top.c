@@ -2,7 +2,6 @@
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/statustable.h"
-#include "cli/verdict.h"
 
 #include <poll.h>
 #include <signal.h>
@@ -61,7 +60,6 @@ static int show(struct call *call, time_t *away)
     *away = 0;
     json_t *root = json_loads(text, 0, NULL);
     free(text);
-    (void)verdict_print(root);
     const int code = statustable_print(root);
     json_decref(root);
     return code;

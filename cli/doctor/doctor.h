@@ -19,6 +19,10 @@ enum { LOCALFILES_PATH_MAX = 1024 };
 void localfiles_judge(struct findings *findings, const char *path,
                       char munge_socket[LOCALFILES_PATH_MAX]);
 
+/* Whether the broker of this host, whose status it is, has read what stands there now. path: as
+ * above. */
+void localfiles_judge_age(struct findings *findings, const char *path, const json_t *status);
+
 /* Each value of a configuration: from the file, and then from conf.d beside it, as mcastd reads
  * them. store is ini_parse's. */
 void localfiles_read(const char *path,

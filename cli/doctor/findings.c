@@ -8,10 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
-enum { TEXT_SIZE = 1024, WIDTH_MIN = 60, WIDTH_DEFAULT = 100, INDENT = 4 };
+enum { TEXT_SIZE = 1024, WIDTH_DEFAULT = 100, INDENT = 4 };
 
 struct findings {
     json_t *levels[FINDING_LEVELS]; /* arrays */
@@ -98,46 +96,6 @@ size_t findings_count(const struct findings *findings, enum finding_level level)
     return json_array_size(findings->levels[level]);
 }
 
-/* Characters, not bytes of UTF-8. */
-static size_t columns(const char *text, size_t length)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < length; i++)
-        count += ((unsigned char)text[i] & 0xc0) != 0x80;
-    return count;
-}
-
-/* Lines of the terminal's width, broken at blanks, further ones indented. */
-static void print_wrapped(size_t width, size_t indent, const char *lead, const char *text)
-{
-    printf("%*s%s", (int)indent, "", lead);
-    size_t inner = indent + columns(lead, strlen(lead)), column = inner;
-    bool first = true;
-    while (*text) {
-        size_t word = strcspn(text, " ");
-        size_t width_of_word = columns(text, word);
-        if (!first && column + 1 + width_of_word > width) {
-            printf("\n%*s", (int)inner, "");
-            column = inner;
-            first = true;
-        }
-        printf("%s%.*s", first ? "" : " ", (int)word, text);
-        column += width_of_word + (first ? 0 : 1);
-        first = false;
-        text += word;
-        text += strspn(text, " ");
-    }
-    putchar('\n');
-}
-
-static size_t terminal_width(void)
-{
-    struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col >= WIDTH_MIN)
-        return size.ws_col;
-    return WIDTH_DEFAULT;
-}
-
 static void print_level(const json_t *list, const char *title, size_t width)
 {
     size_t index;
@@ -150,9 +108,9 @@ static void print_level(const json_t *list, const char *title, size_t width)
         char lead[64];
         const char *advice = command_text(one, "advice");
         snprintf(lead, sizeof lead, "%-12s ", command_text(one, "check"));
-        print_wrapped(width, 2, lead, command_text(one, "finding"));
+        plain_wrapped(width, 2, lead, command_text(one, "finding"));
         if (advice)
-            print_wrapped(width, 2 + strlen(lead), "→ ", advice);
+            plain_wrapped(width, 2 + strlen(lead), "→ ", advice);
     }
 }
 
@@ -160,7 +118,7 @@ static int print_findings(const struct findings *findings)
 {
     static const char *const titles[] = {
         [FINDING_PROBLEM] = "PROBLEMS", [FINDING_WARNING] = "WARNINGS", [FINDING_OK] = "FINE"};
-    size_t width = terminal_width();
+    const size_t width = plain_width(WIDTH_DEFAULT);
     for (int i = 0; i < FINDING_LEVELS; i++)
         print_level(findings->levels[i], titles[i], width);
     size_t problems = findings_count(findings, FINDING_PROBLEM);

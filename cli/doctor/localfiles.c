@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/doctor/doctor.h"
+#include "cli/age.h"
+#include "cli/command.h"
 #include "cli/program.h"
 
 #include <dirent.h>
@@ -9,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { OUTPUT_SIZE = 16384 };
@@ -26,23 +30,77 @@ static int is_conf(const struct dirent *entry)
     return fnmatch("?*.conf", entry->d_name, FNM_PERIOD) == 0;
 }
 
+/* The file, and then those of conf.d beside it. */
+static void each_file(const char *path, void (*visit)(void *data, const char *file), void *data)
+{
+    char folder[LOCALFILES_PATH_MAX], one[2 * LOCALFILES_PATH_MAX];
+    struct dirent **entries = NULL;
+    const char *slash = strrchr(path, '/');
+    visit(data, path);
+    snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
+    int count = scandir(folder, &entries, is_conf, alphasort);
+    for (int i = 0; i < count; i++) {
+        snprintf(one, sizeof one, "%s/%s", folder, entries[i]->d_name);
+        visit(data, one);
+        free(entries[i]);
+    }
+    free(entries);
+}
+
+struct parsing {
+    int (*store)(void *data, const char *section, const char *name, const char *value);
+    void *data;
+};
+
+static void parse_file(void *data, const char *file)
+{
+    const struct parsing *parsing = data;
+    (void)ini_parse(file, parsing->store, parsing->data);
+}
+
 void localfiles_read(const char *path,
                      int (*store)(void *data, const char *section, const char *name,
                                   const char *value),
                      void *data)
 {
-    char folder[LOCALFILES_PATH_MAX], one[2 * LOCALFILES_PATH_MAX];
-    struct dirent **entries = NULL;
-    const char *slash = strrchr(path, '/');
-    (void)ini_parse(path, store, data);
-    snprintf(folder, sizeof folder, "%.*sconf.d", slash ? (int)(slash + 1 - path) : 0, path);
-    int count = scandir(folder, &entries, is_conf, alphasort);
-    for (int i = 0; i < count; i++) {
-        snprintf(one, sizeof one, "%s/%s", folder, entries[i]->d_name);
-        (void)ini_parse(one, store, data);
-        free(entries[i]);
-    }
-    free(entries);
+    each_file(path, parse_file, &(struct parsing){store, data});
+}
+
+struct newest {
+    char file[2 * LOCALFILES_PATH_MAX];
+    time_t changed;
+};
+
+static void note_newest(void *data, const char *file)
+{
+    struct newest *newest = data;
+    struct stat status;
+    if (stat(file, &status) < 0 || status.st_mtime <= newest->changed)
+        return;
+    newest->changed = status.st_mtime;
+    (void)snprintf(newest->file, sizeof newest->file, "%s", file);
+}
+
+void localfiles_judge_age(struct findings *findings, const char *path, const json_t *status)
+{
+    struct newest newest = {0};
+    char age[AGE_SIZE], changed[32];
+    const char *read = command_text(status, "reloaded");
+    struct tm parts;
+    if (!read)
+        read = command_text(status, "started");
+    each_file(path ? path : LOCALFILES_CONFIG, note_newest, &newest);
+    if (!read || newest.changed == 0 || json_is_true(json_object_get(status, "reload_refused")))
+        return; /* or the broker says it */
+    (void)strftime(changed, sizeof changed, "%Y-%m-%dT%H:%M:%SZ",
+                   gmtime_r(&newest.changed, &parts));
+    age_between(changed, time(NULL), age);
+    if (strncmp(changed, read, sizeof "2026-11-28T12:00:00" - 1) > 0)
+        findings_add(findings, FINDING_WARNING, "config-age",
+                     "mcastd --check, then: systemctl reload mcastd",
+                     "%s was changed %s ago, after the broker has read it: what it says is not in "
+                     "force",
+                     newest.file, age);
 }
 
 /* ---- mcastd --check, mcast-node --check ---- */

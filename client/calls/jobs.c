@@ -56,6 +56,14 @@ static json_t *add_layout(json_t *body, const char *interconnect, uint32_t tasks
     return call_add(body, "cpus_per_task", cpus > 0, json_integer(cpus));
 }
 
+static json_t *encode_vnis(const uint16_t *vnis)
+{
+    json_t *list = json_array();
+    for (; vnis && *vnis; vnis++)
+        json_array_append_new(list, json_integer(*vnis));
+    return list;
+}
+
 static json_t *encode_launch(const struct mcast_launch *launch)
 {
     json_t *body = call_add(json_object(), "restart", launch->restart >= 0,
@@ -78,6 +86,7 @@ static json_t *encode_request(const struct mcast_request *request)
     body = call_add(body, "hwcoll", request->hwcoll, json_string(request->hwcoll));
     body = call_add(body, "profile", request->profile, json_string(request->profile));
     body = call_add(body, "shared_vnis", request->shared_vnis, call_words(request->shared_vnis));
+    body = call_add(body, "vnis", request->vnis, encode_vnis(request->vnis));
     body = call_add(body, "launch", request->launch,
                     request->launch ? encode_launch(request->launch) : NULL);
     return call_add(body, "traffic_classes", request->traffic_classes,

@@ -258,6 +258,20 @@ static void learn_reserve_time(struct core *core, enum fmcall_outcome outcome, i
             (long long)took_ms, RESERVEWAIT_MAX_MS);
 }
 
+/* For core_status: it is up, and jobs get nothing from it all the same. */
+static void note_reserve(struct core *core, enum fmcall_outcome outcome, const char *words)
+{
+    struct link *link = &core->link;
+    assert(words);
+    if (outcome == FM_OK || outcome == FM_EXISTS) {
+        link->reserves_failed = 0;
+        return;
+    }
+    if (link->reserves_failed++ == 0)
+        link->reserves_failing_ms = core->now_ms;
+    (void)snprintf(link->reserve_error, sizeof link->reserve_error, "%s", words);
+}
+
 void core_call_done(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_CALL_DONE);
@@ -272,7 +286,9 @@ void core_call_done(struct core *core, const struct core_event *event)
                    (unsigned long long)id);
         return;
     }
-    int64_t sent_ms = op->sent_ms;
+    int64_t sent_ms = op->sent_ms, took_ms = event->u.call.took_ms;
+    if (took_ms == 0)
+        took_ms = core->now_ms - sent_ms;
     if (!words)
         words = fmcall_outcome_word(outcome);
 
@@ -283,7 +299,8 @@ void core_call_done(struct core *core, const struct core_event *event)
     } else if (fmcall_is_cleanup(kind))
         about_link = cleanup_done(core, op->owner, kind, outcome, event->u.call.steps, words);
     else if (kind == FMCALL_RESERVE) {
-        learn_reserve_time(core, outcome, core->now_ms - sent_ms);
+        learn_reserve_time(core, outcome, took_ms);
+        note_reserve(core, outcome, words);
         reserve_done(core, op->owner, outcome, token, words);
     } else if (kind == FMCALL_CHECK)
         check_done(core, op->owner, outcome, token, words);
@@ -296,14 +313,15 @@ void core_call_done(struct core *core, const struct core_event *event)
     /* Last: a lost link makes every job that waits give up, this one was to have its answer first.
      */
     if (outcome == FM_UNREACHED || outcome == FM_UNAUTHORIZED)
-        link_lost(core, words);
+        link_lost(core, outcome, words);
     else if (outcome != FM_TIMEOUT && outcome != FM_BROKEN)
         core->link.timeouts = 0;
     else if (++core->link.timeouts >= TIMEOUTS_TO_LOSE) /* one may be about its object */
-        link_lost(core, outcome == FM_BROKEN
-                            ? words
-                            : core_text(core,
-                                        "%s, as the calls before; if it is well and only slow, "
-                                        "raise [fm] timeout",
-                                        words));
+        link_lost(core, outcome,
+                  outcome == FM_BROKEN
+                      ? words
+                      : core_text(core,
+                                  "%s, as the calls before; if it is well and only slow, "
+                                  "raise [fm] timeout",
+                                  words));
 }

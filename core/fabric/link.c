@@ -104,7 +104,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     } else if (core->link.state != LINK_LOGGING_IN) {
         core_trace(core, TRACE_DEBUG, "a login ended that is no longer expected -> ignored");
     } else if (!event->u.login.ok) {
-        link_lost(core, words ? words : "the login failed");
+        link_lost(core, 0, words ? words : "the login failed");
     } else {
         enter_state(core, LINK_LISTING);
         begin_list(core);
@@ -168,7 +168,33 @@ static uint32_t hash_without_digits(const char *words)
     return hash;
 }
 
-void link_lost(struct core *core, const char *words)
+const char *link_advice(const struct link *link)
+{
+    assert(link->state <= LINK_UP);
+    if (link->state == LINK_UP || link->error[0] == '\0')
+        return "";
+    if (link->fault == 0)
+        return "correct what this names: files in [fm] authdir, the OAuth2 endpoint; then: "
+               "systemctl reload mcastd";
+    switch (link->fault) {
+    case FM_UNAUTHORIZED:
+        return "put the new password, or client secret, into the file in [fm] authdir, then: "
+               "systemctl reload mcastd";
+    case FM_UNREACHED:
+        return "see that it runs; if it does, correct what this says of [fm] url, of TLS, or of "
+               "the network between";
+    case FM_TIMEOUT:
+    case FM_BROKEN:
+        return "see the fabric manager's own log, and its load; if it is well and only slow, raise "
+               "[fm] timeout";
+    case FM_NOT_ROUTED:
+        return "see who answers at [fm] url: a gateway in front of it, or a wrong path";
+    default:
+        return "see the fabric manager's own log: it answers, but not as it should";
+    }
+}
+
+void link_lost(struct core *core, enum fmcall_outcome fault, const char *words)
 {
     assert(words);
     if (core->link.state == LINK_DOWN)
@@ -182,11 +208,14 @@ void link_lost(struct core *core, const char *words)
     int64_t wait = choose_next_url(core);
 
     (void)snprintf(core->link.error, sizeof core->link.error, "%s", words);
+    core->link.fault = fault;
+    core->link.list_error[0] = '\0';
+    core->link.reserves_failed = 0;
+    enter_state(core, LINK_DOWN);
     core_trace(core, news || !repeated ? TRACE_WARNING : TRACE_DEBUG,
                "fabric manager: %s -> link down, login at %s in %lld ms; jobs start without "
-               "hardware collectives, releases are remembered",
-               words, core_fm_url(core), (long long)wait);
-    enter_state(core, LINK_DOWN);
+               "hardware collectives, releases are remembered; what to do: %s",
+               words, core_fm_url(core), (long long)wait, link_advice(&core->link));
     core->link.losses += was_up;
     core->link.lost_ms = core->now_ms;
     core->link.failures++;
@@ -215,7 +244,7 @@ bool link_configure(struct core *core, const struct core_config *config)
 void link_move(struct core *core)
 {
     assert(core->link.url < FM_URLS_MAX);
-    link_lost(core, "its URL was changed in the configuration");
+    link_lost(core, 0, "its URL was changed in the configuration");
     core->link.url = 0;
     core->link.failures = 0;
     core->reservewait = (struct reservewait){0};

@@ -24,12 +24,20 @@ struct link {
     int64_t list_began_ms; /* when that, or the last one, began */
     uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
                                           one is logged */
+    enum fmcall_outcome fault; /* what came of what took it down; 0: a login, or nothing did */
     char error[ERROR_TEXT_SIZE];
+    /* RESERVEs in a row that gave no addresses although it is up, and why the last did not */
+    uint32_t reserves_failed;
+    int64_t reserves_failing_ms; /* since when */
+    char reserve_error[ERROR_TEXT_SIZE];
+    char list_error[ERROR_TEXT_SIZE]; /* up: why the last list was not whole; "": it was */
 };
 
 void link_start(struct core *core);
 void link_login_done(struct core *core, const struct core_event *event);
-void link_lost(struct core *core, const char *words);
+void link_lost(struct core *core, enum fmcall_outcome fault, const char *words);
+/* What an operator does to have it back; "" while it is up. */
+const char *link_advice(const struct link *link);
 void link_came_up(struct core *core);
 void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);

@@ -73,6 +73,30 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     return !core->config.vni_required && q->shared_count == 0;
 }
 
+/* Those that the job has already. ANSWER_CREATED, or with what it is refused. */
+static enum answer_kind take_named(struct core *core, struct drawing *drawing)
+{
+    const struct reserve_request *q = drawing->request;
+    struct reservation_record *rec = drawing->record;
+    assert(q->vni_count >= 0 && q->vni_count <= VNI_PER_JOB_MAX);
+    rec->vni_asked = rec->vni_count = (uint8_t)q->vni_count;
+    for (unsigned i = 0; i < rec->vni_count; i++) {
+        const uint16_t vni = rec->vnis[i] = q->vnis[i];
+        const bool pooled = idset_has(&core->vnis.pool, vni);
+        if (vnipool_can_take(&core->vnis, vni))
+            continue;
+        drawing->field = "vnis";
+        drawing->detail =
+            core_text(core,
+                      pooled ? "VNI %u is in use, quarantined or another partition's: mcastctl "
+                               "list --held shows whose it may be"
+                             : "VNI %u is not in [vni] pool: no job gets it, it need not be kept",
+                      vni);
+        return pooled ? ANSWER_CONFLICT : ANSWER_INVALID;
+    }
+    return ANSWER_CREATED;
+}
+
 /* Another's reservation, or one that cannot be distinguished from it, is under the job's name
  * (B11). */
 static bool found_has_name(const struct core *core, const char *cluster, const char *job)
@@ -153,8 +177,14 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
     }
     if (!choose_classes(core, drawing))
         return ANSWER_INVALID;
-    if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
-        core_trace(core, TRACE_WARNING, "%s-%s: %s -> refused; %u VNIs are live, %u quarantined",
+    if (drawing->request->vnis_named) {
+        const enum answer_kind taken = take_named(core, drawing);
+        if (taken != ANSWER_CREATED)
+            return taken;
+    } else if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
+        core_trace(core, TRACE_WARNING,
+                   "%s-%s: %s -> refused; %u VNIs are live, %u quarantined; what to do: mcastctl "
+                   "status",
                    rec->cluster, rec->job, drawing->detail, core->vnis.live.count,
                    core->vnis.quarantined.count);
         drawing->field = "vni_count";

@@ -128,6 +128,8 @@ static void fail_poll(struct core *core, struct cluster *cluster, const char *wo
     if (joblist)
         joblist_end(core, joblist);
     poll->failures++;
+    if (poll->error[0] == '\0')
+        poll->failing_ms = core->now_ms;
     (void)snprintf(poll->error, sizeof poll->error, "%s", words);
     schedule_poll(cluster, core->now_ms, wait < RETRY_MS ? wait : RETRY_MS);
     core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,

@@ -15,10 +15,11 @@ struct jobpoll {
     bool stale;  /* the one under way is from before a reload, perhaps of the wrong command */
     uint64_t id; /* of the one under way, until what it named was compared; 0: none */
     int64_t asked_ms;
-    int64_t due_ms;    /* none under way: when to ask; INT64_MAX: never */
-    int64_t whole_ms;  /* last whole one since the start; 0: none */
-    int64_t seen_ms;   /* when that one was asked; 0: none */
-    uint64_t failures; /* since the start */
+    int64_t due_ms;     /* none under way: when to ask; INT64_MAX: never */
+    int64_t whole_ms;   /* last whole one since the start; 0: none */
+    int64_t seen_ms;    /* when that one was asked; 0: none */
+    uint64_t failures;  /* since the start */
+    int64_t failing_ms; /* since when error is not "" */
     char error[ERROR_TEXT_SIZE];
 };
 

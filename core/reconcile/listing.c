@@ -383,6 +383,9 @@ void listing_done(struct core *core, const struct core_event *event)
         link_schedule_list(core);
         core->link.list = 0;
         core->link.listed_ms = core->now_ms;
+        if (core->link.list_error[0] != '\0')
+            core_trace(core, TRACE_NOTICE, "fabric manager: the list is whole again");
+        core->link.list_error[0] = '\0';
         end_released(core, event->u.list_done.list);
         if (coming_up)
             link_came_up(core);
@@ -392,10 +395,14 @@ void listing_done(struct core *core, const struct core_event *event)
     end_released(core, event->u.list_done.list);
     if (coming_up || outcome == FM_BROKEN || outcome == FM_UNREACHED ||
         outcome == FM_UNAUTHORIZED || outcome == FM_TIMEOUT) {
-        link_lost(core, words);
+        link_lost(core, outcome, words);
         return;
     }
-    core_trace(core, TRACE_WARNING,
-               "fabric manager: the list was not whole: %s -> nothing concluded", words);
+    bool known = strcmp(core->link.list_error, words) == 0;
+    (void)snprintf(core->link.list_error, sizeof core->link.list_error, "%s", words);
+    core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
+               "fabric manager: the list was not whole: %s -> nothing concluded, asked again; see "
+               "the fabric manager's own log",
+               words);
     core->link.relist_ms = core->now_ms + core->config.stray_grace_ms;
 }

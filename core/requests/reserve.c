@@ -90,6 +90,9 @@ static const char *conflicting_field(const struct core *core, const struct reser
         return "shared_vnis";
     if (q->vni_count >= 0 && r->vni_asked - r->shared_count != q->vni_count)
         return "vni_count";
+    for (int i = 0; q->vnis_named && i < q->vni_count; i++)
+        if (r->vnis[i] != q->vnis[i])
+            return "vnis";
     if ((q->wish != 0 || !q->profile) && r->wish != wish_of(q))
         return "hwcoll";
     if (q->traffic_classes != 0 && r->traffic_classes != q->traffic_classes)

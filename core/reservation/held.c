@@ -97,12 +97,17 @@ uint32_t held_by(const struct held *held, uint32_t uid)
     return held->used == 0 ? 0 : held->slots[find_slot(held, uid)].count;
 }
 
-uint32_t held_most(const struct held *held)
+uint32_t held_most(const struct held *held, uint32_t *uid)
 {
     assert(held->slots || held->slot_count == 0);
     uint32_t most = 0;
-    for (size_t i = 0; i < held->slot_count; i++)
-        most = held->slots[i].count > most ? held->slots[i].count : most;
+    for (size_t i = 0; i < held->slot_count; i++) {
+        if (held->slots[i].count <= most)
+            continue;
+        most = held->slots[i].count;
+        if (uid)
+            *uid = held->slots[i].uid;
+    }
     return most;
 }
 

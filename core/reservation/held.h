@@ -26,7 +26,8 @@ void held_release(struct held *held);
 void held_add(struct held *held, uint32_t uid, uint32_t count);
 void held_remove(struct held *held, uint32_t uid, uint32_t count);
 uint32_t held_by(const struct held *held, uint32_t uid);
-uint32_t held_most(const struct held *held); /* by one user */
+/* By one user; uid, unless NULL, is his, and stays as it is when there is none. */
+uint32_t held_most(const struct held *held, uint32_t *uid);
 
 /* Whether the user gets nothing more of the pool for now: his released jobs hold more than three
  * times what is free, and more than a sixteenth of all; less than a quarter is free then. Of what

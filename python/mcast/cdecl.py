@@ -19,6 +19,7 @@ STRUCTS = {
         const char *const *traffic_classes; const struct mcast_launch *launch;
         const char *interconnect; uint32_t tasks_per_node; uint32_t cpus_per_task;
         const char *profile; const char *const *shared_vnis;
+        const uint16_t *vnis;
         """),
     "mcast_filter": (False, """
         size_t size; const char *cluster; const char *state; uint64_t limit; uint32_t uid;

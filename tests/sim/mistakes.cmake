@@ -319,9 +319,9 @@ mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c
 mcast_mistake(first-answer-is-believed-for-ever 50 core/fabric/call_done.c
     [[if (outcome != FM_OK && known_ms >= 0)]] [[if (known_ms >= 0)]])
 mcast_mistake(late-answers-do-not-count 50 core/fabric/call_done.c
-    [[learn_reserve_time(core, outcome, core->now_ms - sent_ms);]]
+    [[learn_reserve_time(core, outcome, took_ms);]]
     [[if (((struct reservation *)op->owner)->hwcoll == HWCOLL_WANTED)
-            learn_reserve_time(core, outcome, core->now_ms - sent_ms);]])
+            learn_reserve_time(core, outcome, took_ms);]])
 mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
     [[    if (outcome != FM_OK && known_ms >= 0)
         return;

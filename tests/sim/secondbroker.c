@@ -20,7 +20,7 @@ static void draw_own(struct sim *sim, char *name)
     fm_name_format(name, sim->config.clusters[cluster].name, id);
 }
 
-/* Of a job of its own, which may have the id of one that the broker had. "": the broker
+/* Of a job of its own, which may have the id of one that the broker had, or found. "": the broker
  * still has that one. */
 static void draw_name(struct sim *sim, char *name)
 {
@@ -32,7 +32,7 @@ static void draw_name(struct sim *sim, char *name)
         draw_own(sim, name);
     else
         fm_name_format(name, rm_cluster_name(sim, job), job->id);
-    if (ours && !edge_forgot(&sim->edge, name))
+    if (!edge_forgot(&sim->edge, name))
         name[0] = '\0';
 }
 

@@ -90,7 +90,17 @@ static void check_reload(const struct diagnosis_facts *facts)
         finding(facts, PROBLEM, "reload",
                 "see the log, or mcastd --check, correct what it names, then run systemctl reload "
                 "mcastd",
-                "the last reload was refused: the files differ from the configuration in force");
+                "the last reload was refused, and what was in force before still is: %s",
+                facts->reload_refusal);
+}
+
+/* Of this host, which tells who shows a MUNGE credential. */
+static void check_munged(const struct diagnosis_facts *facts)
+{
+    if (facts->munged_away_ms > 0)
+        finding(facts, PROBLEM, "munged", "on the broker's host: systemctl status munge",
+                "munged has not answered the broker for %s: who proves himself by MUNGE is refused",
+                DURATION(facts->now_ms - facts->munged_away_ms));
 }
 
 static void check_storage(const struct diagnosis_facts *facts)
@@ -184,9 +194,10 @@ void diagnosis_write(const struct diagnosis_facts *facts)
         void (*check)(const struct diagnosis_facts *);
         bool always; /* of a standby, too */
     } checks[] = {
-        {check_alarms, false},  {check_role, true},          {check_reload, true},
-        {check_storage, false}, {jobdiagnosis_write, false}, {check_events, false},
-        {check_loop, true},     {check_certificate, true},   {check_files, true},
+        {check_alarms, false}, {check_role, true},     {check_reload, true},
+        {check_munged, true},  {check_storage, false}, {jobdiagnosis_write, false},
+        {check_events, false}, {check_loop, true},     {check_certificate, true},
+        {check_files, true},
     };
     writer_begin_array(facts->out, "findings");
     for (size_t i = 0; i < sizeof checks / sizeof checks[0]; i++)

@@ -22,6 +22,8 @@ struct diagnosis_facts {
     const struct reservation *foreign_user;     /* a job with a VNI of another partition; or NULL */
     const struct engine_counters *counters;
     bool reload_refused; /* the last reload was, and the configuration before it is in force */
+    const char *reload_refusal; /* why */
+    int64_t munged_away_ms; /* since when our munged does not answer; 0: it does, or is not asked */
     int64_t certificate_ends_ms;                  /* of the broker's own, in use; 0: it has none */
     uint64_t files_open, files_max, files_needed; /* needed: for connections_max */
     unsigned connections_max;

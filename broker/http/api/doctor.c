@@ -40,6 +40,8 @@ static void write_findings(struct call *call)
         .foreign_user = core_foreign_user(core),
         .counters = &readings.counters,
         .reload_refused = http->reload_refused,
+        .reload_refusal = http->reload_refusal,
+        .munged_away_ms = http->config->munge_socket[0] != '\0' ? http->munged_away_ms : 0,
         .certificate_ends_ms = readings.certificate_ends_ms,
         .files_open = readings.usage.fds,
         .files_max = readings.usage.fds_max,

@@ -6,6 +6,7 @@
 #include "core/reservation/sizing.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,26 +17,17 @@ enum {
     LIST_PROBLEM_MS = HOUR_MS,
     PLUGIN_SILENT_MS = 5 * MINUTE_MS,
     RELEASES_MANY = 1000,
+    RESERVES_FAILED = 3, /* in a row: it is not about one job */
 };
 
 /* ---- the fabric manager ---- */
-
-#define UNTIL_BACK "jobs run without hardware collectives until it is back; "
-
-static const char *link_advice(const struct fmapi_counters *fabric)
-{
-    if (fabric->tls_errors > 0)
-        return UNTIL_BACK "TLS fails: [fm] ca must name what signed its certificate";
-    if (fabric->login_failures > 0)
-        return UNTIL_BACK "the login fails: see that the files in [fm] authdir are still good";
-    return UNTIL_BACK "see that it answers at this URL from this machine";
-}
 
 static void check_link(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
     const int64_t lasts = facts->now_ms - core->link_since_ms;
     const char *state = link_state_word(core->link), *error = core->link_error;
+    const bool told = strncmp(error, core->link_url, strlen(core->link_url)) == 0;
     if (!facts->config->fm_present)
         finding(facts, OK, "link", NULL,
                 "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
@@ -45,9 +37,23 @@ static void check_link(const struct diagnosis_facts *facts)
         finding(facts, WARNING, "link", "wait a minute, then run this check again",
                 "coming up (%s), with %s", state, core->link_url);
     else
-        finding(facts, PROBLEM, "link", link_advice(&facts->counters->fabric),
-                "%s for %s, with %s: %s", state, DURATION(lasts), core->link_url,
+        finding(facts, PROBLEM, "link",
+                core->link_advice[0] ? core->link_advice : "see that it runs, at this URL",
+                "%s for %s%s%s: %s; jobs run without hardware collectives until it is back", state,
+                DURATION(lasts), told ? "" : ", with ", told ? "" : core->link_url,
                 error[0] ? error : "it does not answer");
+    if (core->link == LINK_UP && core->reserves_failed >= RESERVES_FAILED)
+        finding(facts, PROBLEM, "reserve",
+                "see the fabric manager's own log; 507: it has fewer addresses left than [hwcoll] "
+                "total_addresses says",
+                "it has reserved nothing for %s, %" PRIu32 " times in a row: %s; jobs run without "
+                "hardware collectives",
+                DURATION(facts->now_ms - core->reserves_failing_ms), core->reserves_failed,
+                core->reserve_error);
+    if (core->list_error[0])
+        finding(facts, WARNING, "list", "see the fabric manager's own log; it is asked again",
+                "its list of jobs cannot be used, so losses and leftovers are not found: %s",
+                core->list_error);
 }
 
 static void check_reserve_wait(const struct diagnosis_facts *facts)
@@ -67,7 +73,8 @@ static void check_login(const struct diagnosis_facts *facts)
 {
     const struct fmapi_counters *fabric = &facts->counters->fabric;
     const int64_t left = fabric->login_expires_ms - facts->now_ms;
-    if (fabric->login_since_ms == 0)
+    if (fabric->login_since_ms == 0 ||
+        (fabric->login_expires_ms == 0 && facts->core->link != LINK_UP))
         return; /* the link says it */
     if (fabric->login_expires_ms == 0)
         finding(facts, OK, "login", NULL, "in force, for as long as the password is good");
@@ -163,6 +170,10 @@ static void check_vnis(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
     enum finding_level level = OK;
+    char whose[80] = "";
+    if (core->vnis_held_most > 0)
+        (void)snprintf(whose, sizeof whose, ", %" PRIu32 " of them for jobs of uid %" PRIu32,
+                       core->vnis_held_most, core->vnis_held_most_uid);
     if (core->vnis_free < facts->config->vni_per_job || core->vnis_free == 0)
         level = PROBLEM;
     else if (core->vnis_free < core->vnis_pool / 20 ||
@@ -174,8 +185,8 @@ static void check_vnis(const struct diagnosis_facts *facts)
                 ? "most are held: mcastctl list --held shows for which nodes; have them report "
                   "(mcast-node), or choose a duration as [vni] hold"
                 : "enlarge [vni] pool, if the fabric's partitions allow it",
-            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held",
-            core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine);
+            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held%s",
+            core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine, whose);
 }
 
 /* B2: they are never given out; but a pool that has them is smaller than it looks. */
@@ -206,6 +217,7 @@ static void check_partitions(const struct diagnosis_facts *facts)
 static void check_nodes(const struct diagnosis_facts *facts)
 {
     const struct core_status *core = facts->core;
+    const bool silent = core->nodes_waited_ms > 0 && facts->now_ms - core->nodes_waited_ms > DAY_MS;
     if (core->nodes_lingering > 0)
         finding(facts, WARNING, "nodes",
                 "mcastctl list --held names them, and mcast-node tend there says who uses what: "
@@ -222,7 +234,13 @@ static void check_nodes(const struct diagnosis_facts *facts)
                 "%" PRIu64 " VNI%s given back when [vni] hold was over, although not all nodes "
                 "had reported that they are clean",
                 core->vnis_unconfirmed, core->vnis_unconfirmed == 1 ? " was" : "s were");
-    if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0)
+    if (silent)
+        finding(facts, WARNING, "nodes",
+                "mcastctl list --held names them; see that their epilogs reach the broker, or run "
+                "mcastctl fence for those that are off",
+                "a job was released %s ago, and not all its nodes have reported",
+                DURATION(facts->now_ms - core->nodes_waited_ms));
+    if (core->nodes_lingering == 0 && core->vnis_unconfirmed == 0 && !silent)
         finding(facts, OK, "nodes", NULL,
                 "no node reports services of jobs that cannot be destroyed");
 }

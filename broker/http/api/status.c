@@ -148,11 +148,20 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_bool(out, "verify", !transport->unverified);
     write_time(out, "since", status->link_since_ms);
     writer_string(out, "last_error", status->link_error);
+    writer_string(out, "advice", status->link_advice);
+    writer_string(out, "list_error", status->list_error);
+    writer_number(out, "reserves_failed", status->reserves_failed);
+    write_time(out, "reserves_failing_since", status->reserves_failing_ms);
+    writer_string(out, "reserve_error", status->reserve_error);
     writer_number(out, "losses", status->link_losses);
     writer_number(out, "reserve_wait_ms", (uint64_t)status->reserve_wait_ms);
     write_time(out, "listed", status->link_listed_ms);
     write_time(out, "login_since", transport->login_since_ms);
     write_time(out, "login_expires", transport->login_expires_ms);
+    if (transport->date_skew_ms != INT64_MIN) {
+        writer_number(out, "clock_apart_ms", (uint64_t)llabs(transport->date_skew_ms));
+        writer_bool(out, "clock_ahead", transport->date_skew_ms > 0);
+    }
     writer_end_object(out);
 }
 
@@ -169,7 +178,7 @@ static void write_numbers(struct writer *out, const struct idset *pool)
 }
 
 static void write_pools(struct writer *out, const struct core_status *status,
-                        const struct core *core)
+                        const struct core *core, bool admin)
 {
     writer_begin_object(out, "vnis");
     write_numbers(out, &core_config_of(core)->vni_pool);
@@ -180,7 +189,10 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_number(out, "overdue", status->vnis_overdue);
     writer_number(out, "pool", status->vnis_pool);
     writer_number(out, "unconfirmed", status->vnis_unconfirmed);
+    write_time(out, "none_since", status->vnis_none_ms);
     writer_number(out, "held_most", status->vnis_held_most);
+    if (admin && status->vnis_held_most_uid != UID_UNKNOWN)
+        writer_number(out, "held_most_uid", status->vnis_held_most_uid);
     writer_number(out, "refused", status->vnis_refused);
     writer_number(out, "shared", status->vnis_shared);
     writer_number(out, "other_partitions", status->vnis_foreign);
@@ -196,11 +208,13 @@ static void write_pools(struct writer *out, const struct core_status *status,
     writer_begin_object(out, "nodes");
     writer_number(out, "lingering", status->nodes_lingering);
     writer_string(out, "lingering_first", core_lingering_node(core));
+    write_time(out, "waited_since", status->nodes_waited_ms);
     writer_end_object(out);
     writer_begin_object(out, "addresses");
     writer_number(out, "total", status->addresses_total);
     writer_number(out, "reserved", status->use.addresses);
     writer_number(out, "per_job", status->addresses_per_job);
+    write_time(out, "full_since", status->addresses_full_ms);
     writer_end_object(out);
     writer_begin_object(out, "jobs");
     writer_number(out, "active", status->use.jobs_active);
@@ -235,11 +249,15 @@ static void write_clusters(struct writer *out, const struct http *http)
         writer_string(out, "name", cluster.name);
         writer_number(out, "active", cluster.use.jobs_active);
         writer_number(out, "releasing", cluster.use.jobs_releasing);
+        writer_number(out, "addresses", cluster.use.addresses);
+        writer_number(out, "budget", cluster.budget);
         write_time(out, "synced", cluster.synced_ms);
         writer_bool(out, "list_command", cluster.jobpoll);
         write_time(out, "listed", cluster.jobpoll_ms);
         writer_number(out, "list_failures", cluster.jobpoll_failures);
         writer_string(out, "list_error", cluster.jobpoll_error);
+        if (cluster.jobpoll_error[0] != '\0')
+            write_time(out, "list_failing_since", cluster.jobpoll_failing_ms);
         if (config->clusters[i].nodes[0] != '\0')
             writer_string(out, "nodes", config->clusters[i].nodes);
         write_plugin(out, &config->clusters[i],
@@ -332,8 +350,10 @@ static void write_commits(struct writer *out, const struct engine_counters *coun
     writer_number(out, "count", counters->commits);
     writer_number(out, "failures", counters->commit_failures);
     writer_number(out, "records", counters->records);
-    if (counters->storage_failing)
+    if (counters->storage_failing) {
         writer_string(out, "storage_error", counters->storage_error);
+        write_time(out, "storage_failing_since", counters->storage_failing_ms);
+    }
     writer_end_object(out);
 }
 
@@ -352,9 +372,13 @@ int status_handle(struct call *call)
     write_leadership(out, counters.leadership, engine_now_ms(http->engine));
     write_alarms(out, engine_core(http->engine));
     writer_bool(out, "reload_refused", http->reload_refused);
+    writer_string(out, "reload_error", call->identity.admin ? http->reload_refusal : "");
+    write_time(out, "reloaded", http->reloaded_ms);
+    if (http->config->munge_socket[0] != '\0')
+        write_time(out, "munged_away_since", http->munged_away_ms);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
     write_fabric(out, &status, &counters.fabric);
-    write_pools(out, &status, engine_core(http->engine));
+    write_pools(out, &status, engine_core(http->engine), call->identity.admin);
     write_clusters(out, http);
     if (http->config->front_listen[0] != '\0') {
         writer_begin_object(out, "front");

@@ -8,6 +8,7 @@
 #include "broker/http/auth/resolver.h"
 #include "broker/http/listen/tls.h"
 #include "broker/http/auth/tokenproof.h"
+#include "broker/log/log.h"
 #include "base/memory.h"
 
 #include <stdio.h>
@@ -123,11 +124,28 @@ static bool find_origin(struct call *call, const char *node)
     return rc != 0;
 }
 
+/* Once, for the log: without munged all are refused who prove themselves by MUNGE. */
+static void note_munged(struct http *http, const struct problem *problem)
+{
+    const bool away = problem && problem->status == 503;
+    if (away && http->munged_away_ms == 0)
+        log_line(LOG_ERR,
+                 "munged at %s does not answer: who shows a MUNGE credential is refused (503) -> "
+                 "systemctl status munge",
+                 http->config->munge_socket);
+    else if (!away && http->munged_away_ms != 0)
+        log_line(LOG_NOTICE, "munged answers again");
+    if (!away || http->munged_away_ms == 0)
+        http->munged_away_ms = away ? engine_now_ms(http->engine) : 0;
+}
+
 /* Who has proved an identity is no longer unauthenticated, also while a name is looked up. */
 static void on_decoded(void *arg, const struct mungecred *mungecred)
 {
     struct call *call = arg;
-    if (mungecred_judge(mungecred, &call->problem) < 0) {
+    const bool accepted = mungecred_judge(mungecred, &call->problem) == 0;
+    note_munged(call->http, accepted ? NULL : &call->problem);
+    if (!accepted) {
         call->refused = true;
         call_proved(call);
         return;

@@ -218,18 +218,44 @@ static int read_option(struct request *out, const json_t *option, struct error *
                      "mcast.profile=NAME");
 }
 
+/* What flux-coral2 calls two of ours, so that a site's scripts work here as they are. */
+static int read_coral2(struct request *out, const json_t *option, struct error *err)
+{
+    const char *word = json_string_value(option);
+    const json_t *count = json_object_get(option, "vnicount");
+    out->off = word && strcmp(word, "off") == 0;
+    if (out->off || (json_is_object(option) && json_object_size(option) == (count ? 1 : 0) &&
+                     (!count || read_vnis(out, count))))
+        return 0;
+    return error_set(err, ERROR_INVALID,
+                     "-o cray-slingshot is off, or cray-slingshot.vnicount=N of 0 to 4; here these "
+                     "are -o mcast=off and -o mcast.vnis=N");
+}
+
+static int read_options(struct request *out, const json_t *options, struct error *err)
+{
+    const json_t *ours = json_object_get(options, "mcast");
+    const json_t *theirs = json_object_get(options, "cray-slingshot");
+    if (ours && theirs)
+        return error_set(err, ERROR_INVALID,
+                         "-o mcast and -o cray-slingshot are both given: leave out the latter; "
+                         "here cray-slingshot=off is mcast=off, cray-slingshot.vnicount=N is "
+                         "mcast.vnis=N");
+    return theirs ? read_coral2(out, theirs, err) : read_option(out, ours, err);
+}
+
 int request_parse(struct request *out, const json_t *r, const json_t *jobspec, struct error *err)
 {
-    static const char *const path[] = {"attributes", "system", "shell", "options", "mcast"};
+    static const char *const path[] = {"attributes", "system", "shell", "options"};
     const json_t *execution = json_object_get(r, "execution");
-    const json_t *option = jobspec;
+    const json_t *options = jobspec;
     *out = (struct request){.wanted = MCAST_REQUEST_INIT};
     int rc = read_nodes(out, execution, err);
     if (rc == 0)
         rc = read_ranks(out, execution, err);
     for (size_t i = 0; i < sizeof path / sizeof path[0]; i++)
-        option = json_object_get(option, path[i]);
-    return rc < 0 ? rc : read_option(out, option, err);
+        options = json_object_get(options, path[i]);
+    return rc < 0 ? rc : read_options(out, options, err);
 }
 
 int request_read(struct request *out, FILE *from, struct error *err)

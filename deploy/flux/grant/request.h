@@ -13,6 +13,11 @@
  *   -o mcast.tc=low_latency:best_effort  commas will do, too
  *   -o mcast.single-node=on|off          of a job on one node only: a VNI, or none; else the site's
  *   -o mcast.profile=NAME                what none of these says is as the site's profile has it
+ *
+ * and where none of these is given, in flux-coral2's words, what is mcast=off and mcast.vnis=N:
+ *
+ *   -o cray-slingshot=off
+ *   -o cray-slingshot.vnicount=0..4
  */
 
 #include "client/mcast.h"

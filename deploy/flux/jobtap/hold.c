@@ -312,8 +312,10 @@ void hold_begin(struct jobtap *jobtap, flux_plugin_arg_t *args)
     flux_jobid_t id;
     int uid;
     json_t *r = NULL, *jobspec = NULL;
-    struct request *asked = calloc(1, sizeof *asked);
     struct error err = {0};
+    if (jobtap->release_only)
+        return;
+    struct request *asked = calloc(1, sizeof *asked);
     if (flux_plugin_arg_unpack(args, FLUX_PLUGIN_ARG_IN, "{s:I s:i s:o s:o}", "id", &id, "userid",
                                &uid, "R", &r, "jobspec", &jobspec) < 0) {
         fail_job(jobtap, FLUX_JOBTAP_CURRENT_JOB,

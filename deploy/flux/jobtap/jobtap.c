@@ -64,22 +64,24 @@ void jobtap_release(struct jobtap *jobtap, const char *job)
  *   url        where mcastd is (MCAST_URL, or its default socket)
  *   `patience` s, how long a job's start may wait for mcastd (30)
  *   optional   true: jobs run without VNIs and multicast addresses when mcastd does not answer in
- *              that time (false) */
+ *              that time (false)
+ *   release_only   true: jobs that start are left alone, those that run are released (false) */
 
 /* Keeps all but url, which is the plugin's; NULL: not said. False: why is in error. */
 static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_error *error)
 {
     flux_plugin_t *plugin = jobtap->plugin;
     const char *cluster = NULL;
-    int retry_s = RETRY_S, optional = 0;
+    int retry_s = RETRY_S, optional = 0, release_only = 0;
     const size_t size = sizeof error->text;
     if (!flux_plugin_get_conf(plugin) ||
-        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b !}", "cluster", &cluster, "url", url,
-                                "patience", &retry_s, "optional", &optional) < 0)
+        flux_plugin_conf_unpack(plugin, "{s?s s?s s?i s?b s?b !}", "cluster", &cluster, "url", url,
+                                "patience", &retry_s, "optional", &optional, "release_only",
+                                &release_only) < 0)
         snprintf(error->text, size,
                  "its conf needs cluster = \"NAME\", and can have url, "
                  "patience" /* the key's name is a promise */
-                 " (s) and optional "
+                 " (s), optional and release_only "
                  "(true or false): %s",
                  flux_plugin_get_conf(plugin) ? flux_plugin_strerror(plugin) : "it has none");
     else if (!cluster || !cluster_name_valid(cluster))
@@ -92,6 +94,7 @@ static bool read_settings(struct jobtap *jobtap, const char **url, struct mcast_
         snprintf(error->text, size, "memory is exhausted");
     jobtap->retry_timeout_ms = (unsigned)retry_s * 1000;
     jobtap->optional = optional;
+    jobtap->release_only = release_only;
     return jobtap->cluster;
 }
 

@@ -27,6 +27,7 @@ struct jobtap {
     char *cluster;             /* what mcastd.conf calls this Flux */
     unsigned retry_timeout_ms; /* how long a reserve may take, broker away or not */
     bool optional;             /* jobs run without, when the broker does not answer in that time */
+    bool release_only;         /* a job that starts is none of its business */
     struct hold *holds;        /* all there are */
     struct query *query;       /* what flux jobtap query prints */
 };

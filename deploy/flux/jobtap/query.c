@@ -86,8 +86,8 @@ int query_answer(struct query *query, flux_plugin_arg_t *args)
 {
     struct jobtap *jobtap = query->jobtap;
     json_t *broker = query->broker ? json_incref(query->broker) : json_pack("{s:b}", "answers", 0);
-    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s s:i s:b s:o s:o}", "cluster",
+    return flux_plugin_arg_pack(args, FLUX_PLUGIN_ARG_OUT, "{s:s s:i s:b s:b s:o s:o}", "cluster",
                                 jobtap->cluster, "patience", (int)jobtap->retry_timeout_ms / 1000,
-                                "optional", jobtap->optional, "jobs", hold_list(jobtap), "broker",
-                                broker);
+                                "optional", jobtap->optional, "release_only", jobtap->release_only,
+                                "jobs", hold_list(jobtap), "broker", broker);
 }

@@ -4,7 +4,7 @@
 /* What `flux jobtap query mcast.so` prints: the plugin's conf, the jobs that it sees to, and what
  * the broker last said of its pool and its link:
  *
- *   {"cluster":"elcap","patience":30,"optional":false,
+ *   {"cluster":"elcap","patience":30,"optional":false,"release_only":false,
  *    "jobs":{"f2fRx":{"number":7,"vnis":[1024],"hwcoll":"reserved",…}},
  *    "broker":{"answers":true,"as_of":1767.5,"link":"up","vnis":{…},"addresses":{…},…}}
  *

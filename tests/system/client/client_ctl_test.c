@@ -132,6 +132,9 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", "reserve", "--vnis", "-1", "f1", NULL},
         {"mcastctl", "reserve", "--tc", "a,,b", "f1", NULL},
         {"mcastctl", "reserve", "--shared-vni", "a,b,c,d", "f1", NULL},
+        {"mcastctl", "reserve", "--has-vnis", "1024,", "f1", NULL},
+        {"mcastctl", "reserve", "--has-vnis", "65536", "f1", NULL},
+        {"mcastctl", "reserve", "--has-vnis", "1,2,3,4,5", "f1", NULL},
         {"mcastctl", "env", "--format", "csh", "f1", NULL},
         {"mcastctl", "env", "--cluster", "elcap", "--step", "a b", "f1", NULL},
         {"mcastctl", "list", "elcap", NULL},
@@ -165,7 +168,7 @@ static void ctl__without_a_broker_is_4(void **state)
     assert_int_equal(RUN("--url", "/nonexistent/mcastd.sock", "status"), 4);
     assert_string_equal(test->err,
                         "mcastctl: cannot reach mcastd at /nonexistent/mcastd.sock: No such file "
-                        "or directory; is it running? (systemctl status mcastd), or name it with "
+                        "or directory; is it running? (systemctl status mcastd); or name it with "
                         "--url\n");
     assert_int_equal(RUN("events", "--follow", "--url", "unix:/nonexistent/s"), 4);
     end(test);
@@ -962,155 +965,6 @@ static void status__table_and_json(void **state)
     end(test);
 }
 
-/* At three in the morning the first line counts. */
-static void status__says_first_what_is_wrong(void **state)
-{
-    static const struct reply script[] = {
-        {200, NULL,
-         "{\"version\":\"0.1.0\",\"role\":\"leader\",\"fabric_manager\":{\"link\":\"down\","
-         "\"url\":\"https://fmn\",\"since\":\"2026-11-21T03:00:00.000Z\","
-         "\"last_error\":\"connection refused\\u001b[2J\"},\"vnis\":{\"free\":0},"
-         "\"commits\":{\"storage_error\":\"disk full\"}}",
-         THEN_KEEP},
-        {200, NULL, "{\"role\":\"standby\",\"fabric_manager\":{\"link\":\"down\",\"url\":null}}",
-         THEN_KEEP},
-        {200, NULL,
-         "{\"jobs\":{\"active\":3,\"adopted\":2},\"cleanups\":{\"given_up\":1},"
-         "\"addresses\":{\"total\":92,\"reserved\":92},"
-         "\"reload_refused\":true,\"certificate_expires\":\"2026-01-31T12:00:00.000Z\"}",
-         THEN_KEEP},
-        {200, NULL,
-         "{\"nodes\":{\"lingering\":3,\"lingering_first\":\"n17\"},"
-         "\"fabric_manager\":{\"link\":\"up\",\"url\":\"https://fmn\",\"verify\":false}}",
-         THEN_KEEP},
-        {200, NULL, "{\"nodes\":{\"lingering\":1,\"lingering_first\":\"n\\u001b[2J\"}}", THEN_KEEP},
-        {200, NULL,
-         "{\"nodes\":{\"lingering\":0,\"lingering_first\":null},"
-         "\"fabric_manager\":{\"link\":\"up\",\"verify\":true}}",
-         THEN_KEEP},
-    };
-    struct test *test = begin(script, SIZE(script));
-    assert_int_equal(RUN("status"), 0);
-    static const char first[] =
-        "NOTHING CAN BE SAVED, so nothing is granted: disk full\n"
-        "NO FABRIC MANAGER (down since 2026-11-21T03:00:00.000Z): jobs run without hardware "
-        "collectives; connection refused?[2J\n"
-        "NO VNI IS FREE: jobs that need one cannot start\n"
-        "What to do: mcastctl doctor\n";
-    assert_int_equal(strncmp(test->out, first, sizeof first - 1), 0);
-    assert_int_equal(RUN("status"), 0);
-    assert_int_equal(strncmp(test->out, "NOT SERVING: this broker is standby\nWhat to do:", 45), 0);
-    assert_int_equal(RUN("status"), 0);
-    assert_words(test->out, "THE LAST RELOAD WAS REFUSED");
-    assert_words(test->out, "ALL 92 ADDRESSES ARE RESERVED: jobs that start now run without");
-    assert_words(test->out, "2 ACTIVE JOBS WERE FOUND WITHOUT THEIR VNIS: these may be given out "
-                            "again, see state.md\n");
-    assert_words(test->out, "THE TREES OF 1 STEP COULD NOT BE REMOVED since the start: look in the "
-                            "log for \"are not removed\"");
-    assert_words(test->out,
-                 "THE BROKER'S CERTIFICATE ends, or ended, at 2026-01-31T12:00:00.000Z\n");
-    assert_int_equal(RUN("status"), 0);
-    static const char nodes[] =
-        "SERVICES OF JOBS WILL NOT GO ON 3 NODES, the first is n17; their VNIs stay quarantined: "
-        "drain, then see mcastctl list --held\n"
-        "THE FABRIC MANAGER IS NOT VERIFIED ([fm] verify = no): anyone on the way can pose as it\n"
-        "What to do: mcastctl doctor\n";
-    assert_int_equal(strncmp(test->out, nodes, sizeof nodes - 1), 0);
-    assert_int_equal(RUN("status"), 0);
-    assert_words(test->out, "WILL NOT GO ON 1 NODE: n?[2J; their VNIs stay quarantined");
-    assert_int_equal(RUN("status"), 0);
-    assert_int_equal(strncmp(test->out, "All is well.\n", 13), 0);
-    end(test);
-}
-
-/* B11: what stops the broker comes before all else, each alarm in one line with what to do. */
-static void status__says_alarms_before_all(void **state)
-{
-    static const char status[] =
-        "{\"version\":\"0.1.0\",\"alarms\":[{\"kind\":\"mass-loss\",\"since\":"
-        "\"2026-11-21T03:00:00.000Z\",\"detail\":\"12 of 40\\u001b[2J are missing\",\"advice\":"
-        "\"mcastctl accept-loss\"},{\"kind\":\"name-conflict\",\"cluster\":\"elcap\",\"since\":"
-        "\"2026-11-21T03:05:00.000Z\",\"detail\":\"elcap-7 has another token\",\"advice\":"
-        "\"find it\"}],\"vnis\":{\"free\":0}}";
-    static const struct reply script[] = {
-        {200, NULL, status, THEN_KEEP},
-        {200, NULL, status, THEN_KEEP},
-        {200, NULL, "{\"version\":\"0.1.0\",\"alarms\":[]}", THEN_KEEP},
-        {200, NULL,
-         "{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
-         "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}",
-         THEN_KEEP},
-        {200, NULL, "{\"role\":\"standby\",\"leadership\":{\"leader\":null}}", THEN_KEEP},
-        {200, NULL,
-         "{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://"
-         "m2:7470\",\"unreachable_since\":"
-         "\"2026-11-21T03:05:00.000Z\",\"last_error\":\"no answer from https://m3:2379\"}}",
-         THEN_KEEP},
-        {200, NULL,
-         "{\"role\":\"starting\",\"leadership\":{\"leader\":null},"
-         "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\",\"since\":null}}",
-         THEN_KEEP},
-    };
-    struct test *test = begin(script, SIZE(script));
-    assert_int_equal(RUN("status"), 0);
-    assert_string_equal(test->out,
-                        "ALARM mass-loss since 2026-11-21T03:00:00.000Z: 12 of 40?[2J are missing; "
-                        "what to do: mcastctl accept-loss\n"
-                        "ALARM name-conflict of cluster elcap since 2026-11-21T03:05:00.000Z: "
-                        "elcap-7 has another token; what to do: find it\n"
-                        "NO VNI IS FREE: jobs that need one cannot start\n"
-                        "What to do: mcastctl doctor\n"
-                        "broker 0.1.0\n"
-                        "VNIs   0 free of 0, 0 live\n");
-    assert_int_equal(RUN("status", "--json"), 0);
-    assert_words(test->out, "\"kind\": \"name-conflict\"");
-    assert_int_equal(RUN("status"), 0);
-    assert_string_equal(test->out, "All is well.\nbroker 0.1.0\n");
-    assert_int_equal(RUN("status"), 0); /* B7 */
-    assert_words(test->out, "This broker is a standby; https://m2:7470 leads.\nAll is well.\n");
-    assert_int_equal(RUN("status"), 0);
-    assert_words(test->out,
-                 "NOT SERVING: this broker is standby, and no broker is known to lead\n");
-    assert_int_equal(RUN("status"), 0);
-    assert_words(test->out, "ETCD DOES NOT ANSWER since 2026-11-21T03:05:00.000Z: no answer from "
-                            "https://m3:2379\n"
-                            "This broker is a standby; https://m2:7470 leads.\n"
-                            "What to do: mcastctl doctor\n");
-    assert_int_equal(RUN("status"), 0);
-    assert_words(test->out, "NOT SERVING: this broker is starting, and no broker is known to lead\n"
-                            "What to do: mcastctl doctor\n");
-    end(test);
-}
-
-/* B7: a leader that nothing follows, and one whose standbys are not as it is. */
-static void status__lists_the_standbys(void **state)
-{
-#define STANDBY(url, version, configuration)                                                       \
-    "{\"url\":\"" url "\",\"host\":\"h\",\"version\":\"" version                                   \
-    "\",\"configuration\":\"" configuration "\"}"
-    static const char alone[] =
-        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":[]}}";
-    static const char some[] =
-        "{\"version\":\"2\",\"leadership\":{\"configuration\":\"c\",\"standbys\":"
-        "[" STANDBY("https://m2", "2", "c") "," STANDBY("https://m3", "1", "d") "]}}";
-    static const struct reply script[] = {{200, NULL, alone, THEN_KEEP},
-                                          {200, NULL, some, THEN_KEEP}};
-    struct test *test = begin(script, SIZE(script));
-    assert_int_equal(RUN("status"), 0);
-    assert_string_equal(test->out, "NO STANDBY: if this broker fails, none takes over\n"
-                                   "What to do: mcastctl doctor\n"
-                                   "broker 2\n");
-    assert_int_equal(RUN("status"), 0);
-    assert_string_equal(test->out,
-                        "THE STANDBY https://m3 HAS VERSION 1, this broker 2\n"
-                        "THE STANDBY https://m3 HAS ANOTHER CONFIGURATION than this broker\n"
-                        "What to do: mcastctl doctor\n"
-                        "broker  2\n"
-                        "standby https://m2 2, host h\n"
-                        "standby https://m3 1, host h\n");
-    end(test);
-}
-
 static void step_down__is_refused_or_forced(void **state)
 {
     static const struct reply script[] = {
@@ -1192,7 +1046,5 @@ UNIT_MAIN(
     cmocka_unit_test(list__table_and_json), cmocka_unit_test(list__of_a_node),
     cmocka_unit_test(sync__reads_standard_input),
     cmocka_unit_test(sync__refuses_what_may_not_be_whole), cmocka_unit_test(events__lines_and_json),
-    cmocka_unit_test(status__table_and_json), cmocka_unit_test(status__says_first_what_is_wrong),
-    cmocka_unit_test(status__says_alarms_before_all), cmocka_unit_test(status__lists_the_standbys),
-    cmocka_unit_test(step_down__is_refused_or_forced),
+    cmocka_unit_test(status__table_and_json), cmocka_unit_test(step_down__is_refused_or_forced),
     cmocka_unit_test(doctor__listens_to_the_broker), cmocka_unit_test(ctl__full_disk_is_an_error))

@@ -7,6 +7,7 @@
 #include "tests/system/rig/testbed.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -154,6 +155,20 @@ static void doctor__finds_nothing_where_all_is_well(void **state)
     assert_null(strstr(text, "PROBLEMS"));
 }
 
+/* What is written but not reloaded is not in force. */
+static void doctor__finds_a_configuration_that_was_not_reloaded(void **state)
+{
+    char path[PATH_SIZE];
+    start_site(&usual, false);
+    const struct timespec times[2] = {{time(NULL) + 60, 0}, {time(NULL) + 60, 0}};
+    folder_path(path, sizeof path, testbed_folder(testbed), "mcastd.conf");
+    (void)run_on_site();
+    assert_false(find("config-age", "warning", ""));
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+    (void)run_on_site();
+    expect_advice("config-age", "warning", "is not in force", "systemctl reload mcastd");
+}
+
 /* B8: all files that others could read or replace while a broker runs. */
 static void doctor__finds_what_others_could_read_or_change(void **state)
 {
@@ -196,7 +211,7 @@ static void doctor__finds_a_fabric_manager_that_is_away(void **state)
     testbed_kill_fm(testbed);
     assert_true(await(link_is_a_problem, NULL, AWAIT_DEADLINE_MS));
     assert_int_equal(run_on_site(), 1);
-    expect_advice("link", "problem", "", "jobs run");
+    expect_advice("link", "problem", "jobs run", "see that it runs");
 }
 
 /* A test that was never meant to stay: the doctor says so, and all is not well. */
@@ -392,8 +407,8 @@ static void doctor__judges_the_software_of_the_machine(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(doctor__##name, create_folder, destroy_all)
 
-UNIT_MAIN(TEST(finds_nothing_where_all_is_well), TEST(finds_what_others_could_read_or_change),
-          TEST(finds_a_fabric_manager_that_is_away),
+UNIT_MAIN(TEST(finds_nothing_where_all_is_well), TEST(finds_a_configuration_that_was_not_reloaded),
+          TEST(finds_what_others_could_read_or_change), TEST(finds_a_fabric_manager_that_is_away),
           TEST(finds_a_fabric_manager_that_is_not_verified), TEST(finds_a_name_conflict),
           TEST(tells_only_admins_what_the_broker_finds),
           TEST(finds_an_authority_that_jobs_would_miss),

@@ -194,3 +194,16 @@ done
 ! as_guest "$hooks/tell" elcap "$(as_guest flux job last)" 1 n0 2>"$dir/out/err" || fail "a guest can tell that a node is clean"
 grep -q "owner" "$dir/out/err" || fail "a guest is told: $(cat "$dir/out/err")"
 grep -q 'services destroyed, by a sum; 2 of 2 are clean' "$dir/mcastd.log" || fail "no sum was made: $(cat "$dir/flux.log")"
+
+# ---- the same without a restart of Flux, which the variable in its environment needs (docs/from-cray-slingshot.md)
+stop_flux
+unset FLUX_MCAST_PUBLISHED
+system_conf "{ load = \"perilog.so\" }, { load = \"$plugin\", conf = { cluster = \"elcap\" } }" <<CONF
+[job-manager.prolog]
+per-rank = true
+command = ["/usr/bin/env", "FLUX_MCAST_PUBLISHED=plugin", "$imp", "run", "prolog"]
+[job-manager.epilog]
+per-rank = true
+CONF
+start
+serves_guests

@@ -109,6 +109,24 @@ static void refusal__names_the_certificate(void **state)
     site_expect_problem(&answer, 401, "no-identity", NULL);
 }
 
+/* Whose released jobs hold VNIs is for admins. */
+static void status__names_users_to_admins(void **state)
+{
+    struct tlssite *tls = *state;
+    struct answer answer;
+    assert_int_equal(
+        tlssite_call(tls, "boss", "PUT", ELCAP "held", "{\"uid\":5588,\"nodes\":\"elcap7\"}", NULL),
+        201);
+    assert_int_equal(tlssite_call(tls, "boss", "DELETE", ELCAP "held", NULL, NULL), 202);
+    tlssite_call(tls, "boss", "GET", "/v1/status", NULL, &answer);
+    assert_int_equal(answer_number(&answer, "vnis.held_most_uid"), 5588);
+    answer_release(&answer);
+    tlssite_call(tls, "elcap-rm", "GET", "/v1/status", NULL, &answer);
+    assert_non_null(strstr(answer.body, "held_most"));
+    assert_null(strstr(answer.body, "5588"));
+    answer_release(&answer);
+}
+
 /* It sees the jobs that run on it, or may, and neither their tokens nor other jobs. */
 static void node__sees_its_jobs_without_their_tokens(void **state)
 {
@@ -390,6 +408,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SITE(each_name__may_what_its_list_says),
         ON_SITE(refusal__names_the_certificate),
+        ON_SITE(status__names_users_to_admins),
         ON_SITE(node__sees_its_jobs_without_their_tokens),
         ON_SITE(node__lists_what_may_run_on_it),
         ON_SITE(names__are_the_common_name_and_dns_names),

@@ -149,12 +149,34 @@ static void share__as_many_as_the_site_allows(void **state)
     site_refused(site, "PUT", "/v1/vnis/mochi", "{\"uid\":1}", 429, "too-many-shared-vnis", "name");
 }
 
+/* F1: those that a running job had before the broker knew it, as at a change of brokers. */
+static void vnis__that_a_job_has_already_are_kept_for_it(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    static const char has[] = "{\"uid\":5588,\"nodes\":\"n1\",\"vnis\":[1025,1024]}";
+    assert_int_equal(site_call(site, "PUT", ELCAP "a", has, &answer), 201);
+    assert_int_equal(vni_at(&answer, 0), 1025);
+    assert_int_equal(vni_at(&answer, 1), 1024);
+    answer_release(&answer);
+    assert_int_equal(site_call(site, "PUT", ELCAP "a", has, &answer), 200);
+    answer_release(&answer);
+    site_refused(site, "PUT", ELCAP "b", has, 409, "conflict", "vnis");
+    site_refused(site, "PUT", ELCAP "b", "{\"uid\":5588,\"nodes\":\"n1\",\"vnis\":[99]}", 422,
+                 "invalid", "vnis");
+    assert_int_equal(site_call(site, "PUT", ELCAP "b", "{\"uid\":5588,\"nodes\":\"n1\"}", &answer),
+                     201);
+    assert_int_equal(vni_at(&answer, 0), 1026);
+    answer_release(&answer);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         ON_SITE(share__of_two_clusters_outlives_a_restart),
         ON_SITE(share__refusals),
         ON_SITE(share__as_many_as_the_site_allows),
+        ON_SITE(vnis__that_a_job_has_already_are_kept_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,6 +41,7 @@ cat >"$dir/expected" <<'LIST'
 ./share/doc/mcastd/facade.md
 ./share/doc/mcastd/flux-jobtap.md
 ./share/doc/mcastd/flux.md
+./share/doc/mcastd/from-cray-slingshot.md
 ./share/doc/mcastd/high-availability.md
 ./share/doc/mcastd/integrate.md
 ./share/doc/mcastd/inventory.md

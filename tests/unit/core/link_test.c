@@ -123,6 +123,63 @@ UP(link__is_down_since_it_was_lost)
     assert_int_equal(driver_status(d).link_losses, 1);
 }
 
+/* B5: whoever reads why it is down reads what to do. */
+UP(link__says_what_to_do)
+{
+    struct driver *d = *state;
+    static const struct {
+        enum fmcall_outcome outcome;
+        const char *advice;
+    } ends[] = {{FM_UNAUTHORIZED, "put the new password"},
+                {FM_UNREACHED, "see that it runs"},
+                {FM_TIMEOUT, "raise [fm] timeout"},
+                {FM_NOT_ROUTED, "see who answers"},
+                {FM_BUSY, "own log"}};
+    assert_string_equal(driver_status(d).link_advice, "");
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+        driver_login(d);
+        driver_list(d, NULL, 0, ends[i].outcome);
+        assert_words(driver_status(d).link_advice, ends[i].advice);
+    }
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    DRIVER_STEP(d, CORE_LOGIN_DONE, login, .ok = false, .words = "passwd cannot be read");
+    assert_words(driver_status(d).link_advice, "files in [fm] authdir");
+}
+
+/* B5: it is up, and what it lists is nonsense: that is told, until a whole list comes. */
+UP(link__says_that_lists_cannot_be_used)
+{
+    struct driver *d = *state;
+    for (int i = 0; i < 2; i++) {
+        driver_tick(d, core_next_deadline(d->core) - d->now);
+        driver_list(d, NULL, 0, i == 0 ? FM_BUSY : FM_OK);
+        assert_int_equal(link_of(d), LINK_UP);
+        assert_int_equal(driver_status(d).list_error[0] != '\0', i == 0);
+    }
+}
+
+/* B5: it is up, and jobs get nothing from it. */
+UP(link__counts_reserves_that_give_nothing)
+{
+    struct driver *d = *state;
+    static const char *const jobs[] = {"a", "b"};
+    const int64_t since = d->now;
+    for (uint32_t i = 0; i < 2; i++) {
+        driver_reserve(d, driver_request(jobs[i], 128));
+        driver_done(d, driver_call(d, FMCALL_RESERVE), FM_DENIED, NULL);
+        assert_int_equal(driver_status(d).reserves_failed, i + 1);
+        assert_int_equal(driver_status(d).reserves_failing_ms, since);
+        d->now += 1000;
+    }
+    assert_words(driver_status(d).reserve_error, "the fabric manager's words");
+    driver_reserved_job(d, "c");
+    assert_int_equal(driver_status(d).reserves_failed, 0);
+    assert_int_equal(driver_status(d).reserves_failing_ms, 0);
+}
+
 /* fmapi takes one login at a time. */
 STARTED(link__logs_in_once_at_a_time)
 {

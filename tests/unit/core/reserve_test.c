@@ -22,6 +22,49 @@ UP(reserve__gives_vnis)
     assert_int_equal(driver_answer(d)->reservation->vni_count, 0);
 }
 
+static struct reserve_request request_of_vni(const char *job, uint16_t vni)
+{
+    struct reserve_request q = driver_request(job, 1);
+    q.vni_count = 2;
+    q.vnis[0] = 1030;
+    q.vnis[1] = vni;
+    q.vnis_named = true;
+    q.wish = WISH_OFF;
+    return q;
+}
+
+/* F1, I1: what a running job has of another broker no job gets before its nodes are clean; nobody
+ * can name what another has, or what no job gets. */
+UP(reserve__takes_over_the_vnis_of_a_running_job)
+{
+    struct driver *d = *state;
+    driver_reserve(d, request_of_vni("a", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
+    assert_int_equal(driver_answer(d)->reservation->vnis[0], 1030);
+    assert_int_equal(driver_answer(d)->reservation->vnis[1], 1025);
+    driver_reserve(d, request_of_vni("a", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_SAME);
+    driver_reserve(d, request_of_vni("a", 1026));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    assert_string_equal(driver_answer(d)->field, "vnis");
+    for (char job[] = "b"; job[0] < 'h'; job[0]++) {
+        driver_reserve(d, driver_request(job, 1));
+        assert_int_not_equal(driver_answer(d)->reservation->vnis[0], 1025);
+        assert_int_not_equal(driver_answer(d)->reservation->vnis[0], 1030);
+    }
+    driver_release(d, "a");
+    driver_reserve(d, request_of_vni("x", 1025));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    assert_null(driver_job(d, "x"));
+    driver_reserve(d, request_of_vni("x", 10));
+    assert_int_equal(driver_answered(d), ANSWER_CONFLICT);
+    struct reserve_request q = request_of_vni("x", 10);
+    q.vnis[0] = 1000;
+    driver_reserve(d, q);
+    assert_int_equal(driver_answered(d), ANSWER_INVALID);
+    assert_string_equal(driver_answer(d)->field, "vnis");
+}
+
 /* F2: single-node jobs too, unless the site says otherwise. */
 FRESH(reserve__single_node_policy)
 {
@@ -127,6 +170,32 @@ FRESH(reserve__pool_exhausted_is_fatal)
     assert_string_equal(driver_answer(d)->detail, "failed to reserve 4 VNIs (2 available)");
     assert_null(driver_job(d, "a"));
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
+}
+
+/* B5: since when nothing is left, and whose released jobs hold it. */
+FRESH(reserve__tells_since_when_nothing_is_left)
+{
+    struct driver *d = *state;
+    idset_init(&d->config.vni_pool);
+    idset_add(&d->config.vni_pool, 100);
+    d->config.total_addresses = 45;
+    d->config.addresses_per_job = 23;
+    driver_up(d);
+    assert_int_equal(driver_status(d).vnis_none_ms, 0);
+    assert_int_equal(driver_status(d).addresses_full_ms, 0);
+    driver_reserved_job(d, "a");
+    const int64_t since = d->now;
+    driver_tick(d, 1000);
+    assert_int_equal(driver_status(d).vnis_none_ms, since);
+    assert_int_equal(driver_status(d).addresses_full_ms, since);
+    assert_int_equal(driver_status(d).vnis_held_most_uid, UID_UNKNOWN);
+    assert_int_equal(driver_status(d).nodes_waited_ms, 0);
+    driver_release(d, "a");
+    driver_done(d, driver_call(d, FMCALL_RELEASE), FM_OK, NULL);
+    assert_int_equal(driver_status(d).vnis_held_most_uid, 5588);
+    assert_int_equal(driver_status(d).nodes_waited_ms, since + 1000);
+    assert_int_equal(driver_status(d).vnis_none_ms, since); /* held is not free */
+    assert_int_equal(driver_status(d).addresses_full_ms, 0);
 }
 
 FRESH(reserve__pool_exhausted_may_be_allowed)

@@ -139,6 +139,22 @@ static bool warned(const struct driver *d)
     return false;
 }
 
+/* A disk that hangs says nothing of the fabric manager. */
+AUTO(core__does_not_learn_what_the_disk_took)
+{
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    struct core_event event = {.kind = CORE_CALL_DONE};
+    event.u.call.id = driver_call(d, FMCALL_RESERVE);
+    event.u.call.outcome = FM_OK;
+    event.u.call.token = secret_of("sess-a");
+    event.u.call.took_ms = 120;
+    d->now += 15000;
+    driver_step(d, event);
+    assert_false(warned(d));
+    assert_int_equal(driver_status(d).reserve_took_ms, 120);
+}
+
 /* F21: what came late counts as well. */
 AUTO(core__learns_from_a_late_answer)
 {

@@ -146,6 +146,41 @@ UNIT(request__names_a_profile)
     request_release(&request);
 }
 
+/* Of sites that had flux-coral2: its own words, and none of both kinds. */
+UNIT(request__takes_options_of_cray_slingshot)
+{
+    static const struct {
+        const char *options;
+        int vnis;
+        bool off;
+        const char *refused;
+    } cases[] = {
+        {"{\"cray-slingshot\":\"off\"}", -1, true, NULL},
+        {"{\"cray-slingshot\":{\"vnicount\":2}}", 2, false, NULL},
+        {"{\"cray-slingshot\":{\"vnicount\":0}}", 0, false, NULL},
+        {"{\"cray-slingshot\":{}}", -1, false, NULL},
+        {"{\"cray-slingshot\":{\"vnicount\":5}}", 0, false, "vnicount=N of 0 to 4"},
+        {"{\"cray-slingshot\":{\"vnis\":1}}", 0, false, "-o mcast.vnis=N"},
+        {"{\"cray-slingshot\":{\"vnicount\":1,\"x\":1}}", 0, false, "-o mcast.vnis=N"},
+        {"{\"cray-slingshot\":1}", 0, false, "-o mcast=off"},
+        {"{\"cray-slingshot\":\"off\",\"mcast\":{\"vnis\":1}}", 0, false, "leave out the latter"},
+        {"{\"cray-slingshot\":{\"vnicount\":1},\"mcast\":\"off\"}", 0, false, "are both given"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct request request;
+        struct error err = {0};
+        const int rc = parse(&request, two_nodes, cases[i].options, &err);
+        assert_int_equal(rc, cases[i].refused ? ERROR_INVALID : 0);
+        if (cases[i].refused) {
+            assert_non_null(strstr(err.text, cases[i].refused));
+        } else {
+            assert_int_equal(request.wanted.vni_count, cases[i].vnis);
+            assert_int_equal(request.off, cases[i].off);
+        }
+        request_release(&request);
+    }
+}
+
 /* A user's word is understood or refused, with the option's name; never passed by. */
 UNIT(request__refuses_what_it_does_not_understand)
 {

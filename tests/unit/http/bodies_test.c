@@ -183,6 +183,25 @@ TEST(reserve__is_read_whole)
     assert_int_equal(last.reserve.traffic_classes, TC_BULK_DATA | TC_DEDICATED_ACCESS);
 }
 
+TEST(reserve__may_name_the_vnis_that_the_job_has)
+{
+    static const struct refusal cases[] = {
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":1024}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[0]}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[65536]}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[7,7]}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[\"7\"]}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[1,2,3,4,5]}", "invalid", "vnis"},
+        {"{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[7,8],\"vni_count\":1}", "invalid", "vni_count"},
+    };
+    assert_int_equal(reserve("{\"uid\":1,\"nodes\":\"n1\",\"vnis\":[65535,7]}"), 0);
+    assert_true(last.reserve.vnis_named);
+    assert_int_equal(last.reserve.vni_count, 2);
+    assert_int_equal(last.reserve.vnis[0], 65535);
+    assert_int_equal(last.reserve.vnis[1], 7);
+    ASSERT_REFUSED(reserve, cases);
+}
+
 TEST(reserve__says_what_was_not_told)
 {
     assert_int_equal(reserve(" {\"uid\":0,\"node_count\":1}\n"), 0);
@@ -244,7 +263,7 @@ TEST(reserve__with_a_bad_value_is_refused)
         {MORE("\"traffic_classes\":\"bulk_data\""), "invalid", "traffic_classes"},
         {MORE("\"traffic_classes\":[\"bulk_data\",\"fast\"]"), "invalid", "traffic_classes[1]"},
         {MORE("\"traffic_classes\":[1]"), "invalid", "traffic_classes[0]"},
-        {MORE("\"vnis\":1"), "unknown-field", "vnis"},
+        {MORE("\"vni\":1"), "unknown-field", "vni"},
         {MORE("\"\":1"), "unknown-field", ""},
     };
     ASSERT_REFUSED(reserve, cases);

@@ -36,6 +36,9 @@ static void broker_facts_init(struct broker_facts *p)
         .link_listed_ms = NOW - 1000,
         .link_url = "https://fmn",
         .link_error = "",
+        .link_advice = "",
+        .list_error = "",
+        .reserve_error = "",
         .vnis_free = 60000,
         .vnis_pool = 64512,
         .vnis_live = 4000,
@@ -125,6 +128,11 @@ UNIT(diagnosis__of_the_link)
     CASE(PROBLEM, "link", "down for 24 hours, with https://fmn: connection refused",
          p.core.link = LINK_DOWN;
          p.core.link_error = "connection refused");
+    CASE(PROBLEM, "reserve", "nothing for 5 minutes, 3 times in a row: HTTP 507; jobs run without",
+         p.core.reserves_failed = 3;
+         p.core.reserves_failing_ms = NOW - 300000; p.core.reserve_error = "HTTP 507");
+    CASE(WARNING, "list", "losses and leftovers are not found: no JSON",
+         p.core.list_error = "no JSON");
     CASE(PROBLEM, "link", "it does not answer", p.core.link = LINK_LOGGING_IN);
     CASE(WARNING, "link", "coming up (listing)", p.core.link = LINK_LISTING;
          p.core.link_since_ms = NOW - 5000);
@@ -214,6 +222,9 @@ UNIT(diagnosis__of_pools)
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
     CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "vnis", "32257 held, 30000 of them for jobs of uid 5588",
+         p.core.vnis_in_quarantine = 32257;
+         p.core.vnis_held_most = 30000; p.core.vnis_held_most_uid = 5588);
     CASE(WARNING, "vnis", "20000 of 64512 free", p.core.vnis_free = 20000;
          p.core.vnis_held_most = 20001);
     CASE(WARNING, "addresses", "4080 of 4086", p.core.use.addresses = 4080);
@@ -233,6 +244,9 @@ UNIT(diagnosis__of_nodes)
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
     CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
          p.core.vnis_overdue = 4);
+    CASE(WARNING, "nodes", "a job was released 2 days ago, and not all its nodes",
+         p.core.nodes_waited_ms = NOW - 2 * DAY - 1);
+    CASE(OK, "nodes", "no node", p.core.nodes_waited_ms = NOW - DAY / 2);
     CASE(WARNING, "nodes", "7 VNIs were given back", p.core.vnis_unconfirmed = 7);
     CASE(WARNING, "nodes", "1 VNI was given back", p.core.vnis_unconfirmed = 1);
 }
@@ -322,7 +336,10 @@ UNIT(diagnosis__of_the_broker_itself)
     several.unreachable_ms = 9000;
     strcpy(several.error, "refused");
     CASE(PROBLEM, "etcd", "no answer for 9 seconds", p.counters.leadership = &several);
-    CASE(PROBLEM, "reload", "refused", p.facts.reload_refused = true);
+    CASE(PROBLEM, "reload", "still is: mcastd.conf:3: bad", p.facts.reload_refused = true;
+         p.facts.reload_refusal = "mcastd.conf:3: bad");
+    CASE(PROBLEM, "munged", "has not answered the broker for 5 minutes",
+         p.facts.munged_away_ms = NOW - 300000);
     CASE(PROBLEM, "storage", "disk full", p.counters.storage_failing = true;
          strcpy(p.counters.storage_error, "disk full"));
     CASE(WARNING, "storage", "3 commits failed", p.counters.commit_failures = 3);

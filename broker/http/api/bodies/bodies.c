@@ -139,12 +139,48 @@ static int read_shared(const json_t *list, struct reserve_request *request, stru
     return 0;
 }
 
+/* *count is 0, and becomes at most VNI_PER_JOB_MAX. */
+static int read_vnis(const json_t *list, uint16_t *vnis, unsigned *count, struct problem *problem)
+{
+    bool good = !list || (json_is_array(list) && json_array_size(list) <= VNI_PER_JOB_MAX);
+    for (size_t i = 0; good && i < json_array_size(list); i++) {
+        const int64_t vni = json_integer_value(json_array_get(list, i));
+        good = vni > 0 && vni <= UINT16_MAX;
+        for (unsigned k = 0; k < *count; k++)
+            good &= vni != vnis[k];
+        if (good)
+            vnis[(*count)++] = (uint16_t)vni;
+    }
+    if (good)
+        return 0;
+    return problem_set(problem, 422, "invalid", "vnis",
+                       "vnis must be a list of at most %d different VNIs, numbers from 1 to 65535",
+                       VNI_PER_JOB_MAX);
+}
+
+/* VNIs that the job has already. Their number is vni_count. */
+static int read_named(const json_t *list, struct reserve_request *request, struct problem *problem)
+{
+    unsigned count = 0;
+    if (read_vnis(list, request->vnis, &count, problem) < 0)
+        return -1;
+    if (!list)
+        return 0;
+    if (request->vni_count >= 0 && (unsigned)request->vni_count != count)
+        return problem_set(problem, 422, "invalid", "vni_count",
+                           "vni_count is %d, but vnis names %u; give one of them",
+                           request->vni_count, count);
+    request->vnis_named = true;
+    request->vni_count = (int)count;
+    return 0;
+}
+
 /* A reserve's fields, as they stand there. */
-enum { RESERVE_FIELDS = 14 };
+enum { RESERVE_FIELDS = 15 };
 struct reserve_body {
     int64_t uid, node_count, cores, vni_count;
     const char *nodes, *wish, *interconnect, *profile;
-    const json_t *classes, *shared, *launching;
+    const json_t *classes, *shared, *vnis, *launching;
     struct job_layout layout;
     struct body_field fields[RESERVE_FIELDS];
 };
@@ -161,6 +197,7 @@ static void reserve_body_init(struct reserve_body *b)
         {"profile", .text = &b->profile},
         {"traffic_classes", .value = &b->classes},
         {"shared_vnis", .value = &b->shared},
+        {"vnis", .value = &b->vnis},
         {"launch", .value = &b->launching},
         LAYOUT_FIELDS(&b->layout, &b->interconnect)};
     *b = (struct reserve_body){.uid = -1, .vni_count = -1};
@@ -212,7 +249,7 @@ int reserve_body_parse(const json_t *body, struct reserve_request *request,
         return problem_set(problem, 422, "invalid", "hwcoll",
                            "hwcoll must be auto, on, off or required");
     if (check_nodes(request, problem) < 0 || read_classes(b.classes, request, problem) < 0 ||
-        read_shared(b.shared, request, problem) < 0)
+        read_named(b.vnis, request, problem) < 0 || read_shared(b.shared, request, problem) < 0)
         return -1;
     *launch = (struct launch_wish){.wanted = false};
     if (b.launching && !json_is_object(b.launching))
@@ -338,30 +375,6 @@ static int read_services(const json_t *list, struct node_body *body, struct prob
     return 0;
 }
 
-static bool has_vni(const struct node_body *body, int64_t vni)
-{
-    for (unsigned i = 0; i < body->vni_count; i++)
-        if (body->vnis[i] == vni)
-            return true;
-    return false;
-}
-
-static int read_vnis(const json_t *list, struct node_body *body, struct problem *problem)
-{
-    bool good = !list || (json_is_array(list) && json_array_size(list) <= VNI_PER_JOB_MAX);
-    for (size_t i = 0; good && i < json_array_size(list); i++) {
-        const int64_t vni = json_integer_value(json_array_get(list, i));
-        good = vni > 0 && vni <= UINT16_MAX && !has_vni(body, vni);
-        if (good)
-            body->vnis[body->vni_count++] = (uint16_t)vni;
-    }
-    if (good)
-        return 0;
-    return problem_set(problem, 422, "invalid", "vnis",
-                       "vnis must be a list of at most %d different VNIs, numbers from 1 to 65535",
-                       VNI_PER_JOB_MAX);
-}
-
 static int check_number(int64_t number, struct problem *problem)
 {
     return number > 0 ? 0
@@ -402,7 +415,8 @@ int node_body_parse(const json_t *json, struct node_body *body, struct problem *
                                         {0}};
     *body = (struct node_body){0};
     if (body_read_fields(json, "", fields, problem) < 0 ||
-        read_services(services, body, problem) < 0 || read_vnis(vnis, body, problem) < 0 ||
+        read_services(services, body, problem) < 0 ||
+        read_vnis(vnis, body->vnis, &body->vni_count, problem) < 0 ||
         (traffic && traffic_body_parse(traffic, &body->traffic, problem) < 0))
         return -1;
     body->has_traffic = traffic;

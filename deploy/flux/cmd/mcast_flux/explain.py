@@ -252,6 +252,8 @@ def _missing(facts, state, reason):
     if state == "off":
         if job.wish("hwcoll") == "off":
             return "the job was submitted with -o mcast.hwcoll=off", ["leave that option out"]
+        if job.has("cray-slingshot") and not job.has("mcast"):
+            return "the job began with flux-coral2's cray-slingshot, which gives none", [SLOWER]
         profile = job.wish("profile")
         by = "the profile %s" % profile if profile else "the site's default"
         return reason or by + " is off", ["ask for them: -o mcast.hwcoll=on"]

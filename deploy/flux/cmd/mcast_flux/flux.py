@@ -111,8 +111,11 @@ class Job:
 
     @property
     def option(self):
-        """-o mcast…: a dict, "off", or None."""
-        option = self.shell_options.get("mcast")
+        """-o mcast…, or flux-coral2's -o cray-slingshot… in our words: a dict, "off", or None."""
+        theirs = self.shell_options.get("cray-slingshot")
+        if isinstance(theirs, dict):
+            theirs = {"vnis": theirs[name] for name in theirs if name == "vnicount"}
+        option = self.shell_options.get("mcast", theirs)
         return "off" if option is False else option
 
     def wish(self, name):
