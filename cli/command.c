@@ -5,7 +5,10 @@
 #include "base/memory.h"
 #include "base/roff.h"
 #include "base/text.h"
-#include "cli/completion.h"
+#include "cli/completion/completion.h"
+#include "cli/plain.h"
+#include "cli/completion/suggest.h"
+#include "cli/completion/values.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -23,15 +26,16 @@ static const struct {
     struct command_option option;
     size_t offset;
 } common_options[] = {
-    {{"url", true}, offsetof(struct call, url)},
-    {{"cluster", true}, offsetof(struct call, cluster)},
-    {{"json", false}, offsetof(struct call, json)},
-    {{"cacert", true}, offsetof(struct call, cacert)},
-    {{"cert", true}, offsetof(struct call, cert)},
-    {{"key", true}, offsetof(struct call, key)},
-    {{"munge-socket", true}, offsetof(struct call, munge_socket)},
-    {{"server-user", true}, offsetof(struct call, server_user)},
-    {{"patience", true}, offsetof(struct call, retry_timeout)},
+    {{"url", ""}, offsetof(struct call, url)},
+    {{"cluster", "CLUSTER"}, offsetof(struct call, cluster)},
+    {{"json", NULL}, offsetof(struct call, json)},
+    {{"color", "auto,always,never"}, offsetof(struct call, colour)},
+    {{"cacert", "FILE"}, offsetof(struct call, cacert)},
+    {{"cert", "FILE"}, offsetof(struct call, cert)},
+    {{"key", "FILE"}, offsetof(struct call, key)},
+    {{"munge-socket", "FILE"}, offsetof(struct call, munge_socket)},
+    {{"server-user", "USER"}, offsetof(struct call, server_user)},
+    {{"patience", "TIME"}, offsetof(struct call, retry_timeout)},
 };
 
 /* What getopt_long returns: the index of an own option, or one of these, or a letter. */
@@ -41,7 +45,8 @@ enum {
     OPTION_VERSION = OPTION_COMMON + COMMON_COUNT,
     OPTION_MAN_PAGE,
     OPTION_COMPLETION,
-    GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 5,
+    OPTION_COMPLETE,
+    GETOPT_MAX = COMMON_COUNT + COMMAND_OPTIONS_MAX + 6,
 };
 
 const struct command_option *command_common_option(size_t at)
@@ -110,19 +115,50 @@ static void list_options(const struct call *call, struct option list[GETOPT_MAX]
     size_t used = 0;
     const struct command_option *own = call->command ? call->command->options : NULL;
     for (int i = 0; i < COMMON_COUNT; i++)
-        list[used++] = (struct option){common_options[i].option.name,
-                                       common_options[i].option.has_value, NULL, OPTION_COMMON + i};
+        list[used++] =
+            (struct option){common_options[i].option.name,
+                            common_options[i].option.value ? required_argument : no_argument, NULL,
+                            OPTION_COMMON + i};
     for (int i = 0; own && own[i].name; i++) {
         assert(i < COMMAND_OPTIONS_MAX);
-        list[used++] = (struct option){own[i].name, own[i].has_value, NULL, i};
+        list[used++] =
+            (struct option){own[i].name, own[i].value ? required_argument : no_argument, NULL, i};
     }
-    if (!call->command) { /* what the build asks for */
+    if (!call->command) { /* what the build asks for, and shells */
         list[used++] = (struct option){"man-page", no_argument, NULL, OPTION_MAN_PAGE};
         list[used++] = (struct option){"completion", required_argument, NULL, OPTION_COMPLETION};
+        list[used++] = (struct option){"complete", required_argument, NULL, OPTION_COMPLETE};
     }
     list[used++] = (struct option){"help", no_argument, NULL, 'h'};
     list[used++] = (struct option){"version", no_argument, NULL, OPTION_VERSION};
     list[used] = (struct option){0};
+}
+
+/* Where a command's --output is, which -o stands for; negative: it has none. */
+static int find_output(const struct command *command)
+{
+    for (int i = 0; command && command->options && command->options[i].name; i++) {
+        if (strcmp(command->options[i].name, "output") == 0)
+            return i;
+    }
+    return -1;
+}
+
+/* getopt has said what is wrong; an exit code. */
+static int deny_option(struct call *call, const struct option *list, const char *typed)
+{
+    char words[SUGGEST_SIZE], name[SUGGEST_SIZE];
+    struct suggestion suggestion;
+    (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(typed, "="), typed);
+    suggest_begin(&suggestion, name + strspn(name, "-"));
+    for (; list->name && strncmp(name, "--", 2) == 0; list++) {
+        if (strncmp(list->name, "comp", 4) != 0 && strcmp(list->name, name + 2) != 0)
+            suggest_try(&suggestion, list->name);
+    }
+    if (suggest_text(&suggestion, "--", words)[0])
+        fprintf(stderr, "mcastctl: %s\n", words + strlen("; "));
+    (void)command_misused(call, NULL);
+    return MCAST_EXIT_USAGE;
 }
 
 /* In any order with the arguments; before the command's name up to the first argument, which optind
@@ -132,14 +168,18 @@ static int read_options(struct call *call, const struct command_group groups[], 
 {
     struct option list[GETOPT_MAX];
     int option;
+    const int output = find_output(call->command);
     list_options(call, list);
     optind = 0; /* the command line's second part begins anew */
-    while ((option = getopt_long(argc, argv, call->command ? "h" : "+h", list, NULL)) != -1) {
+    const char *letters = !call->command ? "+h" : output < 0 ? "h" : "ho:";
+    while ((option = getopt_long(argc, argv, letters, list, NULL)) != -1) {
         const char *value = optarg ? optarg : "";
         switch (option) {
         case '?':
-            (void)command_misused(call, NULL); /* getopt has said what is wrong */
-            return MCAST_EXIT_USAGE;
+            return deny_option(call, list, argv[optind - 1]);
+        case 'o':
+            call->given[output] = value;
+            break;
         case 'h':
             return print_help(call, groups);
         case OPTION_MAN_PAGE:
@@ -147,6 +187,9 @@ static int read_options(struct call *call, const struct command_group groups[], 
         case OPTION_COMPLETION:
             completion_print(groups, strcmp(value, "zsh") == 0);
             return command_finish();
+        case OPTION_COMPLETE:
+            call->complete = value;
+            break;
         case OPTION_VERSION:
             printf("mcastctl %s\n", mcast_version());
             return command_finish();
@@ -181,6 +224,10 @@ static int run_command(struct call *call)
     int rc = 0;
     if (call->cluster && !call->cluster[0])
         call->cluster = NULL;
+    if (!plain_set_colour(call->colour)) {
+        (void)command_misused(call, "--color %.80s: it is auto, always or never", call->colour);
+        return MCAST_EXIT_USAGE;
+    }
     if (kind == COMMAND_NO_ARGUMENTS)
         rc = command_no_arguments(call);
     else if (kind != COMMAND_OWN_ARGUMENTS)
@@ -213,42 +260,20 @@ static const struct command *find_command(const struct command_group groups[], c
     return NULL;
 }
 
-/* How many letters are to be changed, added or left out to make one of the other (Levenshtein). */
-static size_t distance(const char *a, const char *b)
+/* Says that there is no such command, and which it may be; an exit code. */
+static int deny_command(struct call *call, const struct command_group groups[], const char *name)
 {
-    size_t row[NAME_MAX_LENGTH + 1];
-    const size_t width = strlen(b);
-    if (strlen(a) > NAME_MAX_LENGTH || width > NAME_MAX_LENGTH)
-        return SIZE_MAX;
-    for (size_t i = 0; i <= width; i++)
-        row[i] = i;
-    for (; *a; a++) {
-        size_t before = row[0]++;
-        for (size_t i = 1; i <= width; i++) {
-            const size_t changed = before + (*a != b[i - 1]);
-            const size_t moved = (row[i] < row[i - 1] ? row[i] : row[i - 1]) + 1;
-            before = row[i];
-            row[i] = changed < moved ? changed : moved;
-        }
-    }
-    return row[width];
-}
-
-/* That the name may stand for; NULL: none is like it. */
-static const char *closest_command(const struct command_group groups[], const char *name)
-{
-    const char *closest = NULL;
-    size_t least = strlen(name) < 5 ? 2 : 3;
+    char words[SUGGEST_SIZE];
+    struct suggestion suggestion;
+    suggest_begin(&suggestion, name);
     for (const struct command_group *group = groups; group->title; group++) {
-        for (size_t i = 0; group->commands[i]; i++) {
-            const size_t far = distance(name, group->commands[i]->name);
-            if (far < least) {
-                least = far;
-                closest = group->commands[i]->name;
-            }
-        }
+        for (size_t i = 0; group->commands[i]; i++)
+            suggest_try(&suggestion, group->commands[i]->name);
     }
-    return closest;
+    suggest_try(&suggestion, "help");
+    (void)command_misused(call, "'%.80s' is no command%s", name,
+                          suggest_text(&suggestion, "", words));
+    return MCAST_EXIT_USAGE;
 }
 
 int command_main(const struct command_group groups[], int argc, char **argv)
@@ -261,15 +286,15 @@ int command_main(const struct command_group groups[], int argc, char **argv)
     const bool help = name && strcmp(name, "help") == 0; /* mcastctl help [COMMAND] */
     if (help)
         name = argv[++optind];
-    call.command = name ? find_command(groups, name) : NULL;
+    call.command = name && !call.complete ? find_command(groups, name) : NULL;
     if (help && (call.command || !name))
         return print_help(&call, groups);
+    if (call.complete)
+        return values_print(&call, call.complete, name ? name : "");
+    if (!call.command && name)
+        return deny_command(&call, groups, name);
     if (!call.command) {
-        const char *close = name ? closest_command(groups, name) : NULL;
-        if (close)
-            (void)command_misused(&call, "'%s' is no command; did you mean %s?", name, close);
-        else
-            (void)command_misused(&call, name ? "'%s' is no command" : "which command?", name);
+        (void)command_misused(&call, "which command?");
         return MCAST_EXIT_USAGE;
     }
     argc -= optind;
@@ -313,24 +338,13 @@ int command_step(struct call *call, size_t option)
     return command_misused(call, "--%s: too long for a step", call->command->options[option].name);
 }
 
-static bool is_number(const char *text, uint64_t max, uint64_t *out)
-{
-    char *end;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (text[0] < '0' || text[0] > '9' || *end || errno || value > max)
-        return false;
-    *out = value;
-    return true;
-}
-
 int command_number(struct call *call, size_t option, uint64_t min, uint64_t max, uint64_t *out)
 {
     const char *value = call->given[option];
     uint64_t number = 0;
     if (!value)
         return 0;
-    if (!is_number(value, max, &number) || number < min)
+    if (!text_number(value, 10, max, &number) || number < min)
         return command_misused(call, "--%s %.80s: not a number from %llu to %llu",
                                call->command->options[option].name, value, (unsigned long long)min,
                                (unsigned long long)max);
@@ -353,25 +367,38 @@ int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *
     return 0;
 }
 
-int command_word(struct call *call, size_t option, const char *const *words, unsigned *out)
+int command_least(struct call *call, size_t option, int64_t ms, int64_t min_ms)
 {
-    const char *value = call->given[option];
+    char least[32];
+    duration_format(least, sizeof least, min_ms);
+    return ms >= min_ms ? 0
+                        : command_misused(call, "--%s: %s at least",
+                                          call->command->options[option].name, least);
+}
+
+int command_word(struct call *call, size_t option, unsigned *out)
+{
+    const struct command_option *taken = &call->command->options[option];
+    const char *value = call->given[option], *words = taken->value;
     char list[80] = "";
+    size_t used = 0;
     if (!value)
         return 0;
-    for (unsigned i = 0; words[i]; i++) {
-        if (strcmp(words[i], value) == 0) {
+    for (unsigned i = 0; *words; i++) {
+        const size_t length = strcspn(words, ",");
+        const char *after = words[length] == '\0'             ? ""
+                            : strchr(words + length + 1, ',') ? ", "
+                                                              : " or ";
+        if (strlen(value) == length && strncmp(words, value, length) == 0) {
             *out = i;
             return 0;
         }
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s",
-                 i == 0         ? ""
-                 : words[i + 1] ? ", "
-                                : " or ",
-                 words[i]);
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%.*s%s", (int)length, words,
+                                     after);
+        words += length + (words[length] == ',');
     }
-    return command_misused(call, "--%s %.80s: %s", call->command->options[option].name, value,
-                           list);
+    return command_misused(call, "--%s %.80s: it is %s", taken->name, value, list);
 }
 
 bool command_split(char *text, const char **words, size_t max)
@@ -398,7 +425,7 @@ static int set_retry_timeout(struct call *call)
 {
     uint64_t seconds = 0;
     int64_t ms = -1;
-    if (is_number(call->retry_timeout, RETRY_MAX_S, &seconds))
+    if (text_number(call->retry_timeout, 10, RETRY_MAX_S, &seconds))
         ms = (int64_t)seconds * 1000;
     else if ((ms = duration_parse(call->retry_timeout, DURATION_DAYS, RETRY_MAX_S * 1000LL)) == 0)
         ms = -1;

@@ -11,10 +11,14 @@
 enum { COMMAND_OPTIONS_MAX = 20, COMMAND_JOB_SIZE = 160, COMMAND_STEP_SIZE = 1024 };
 
 struct call;
+struct column;
 
 struct command_option {
     const char *name;
-    bool has_value;
+    /* NULL: it takes none. "": any. "one,or,other": one of these words, which command_word reads;
+     * "[one,or,other]": several. A word in upper case: what shells complete it by, as
+     * values_print knows it; "COLUMN" and "COLUMNS": of the command's own. */
+    const char *value;
 };
 
 enum command_arguments {
@@ -34,6 +38,8 @@ struct command {
     enum command_arguments arguments;
     enum command_broker broker;
     const struct command_option *options; /* of its own, ended by a zero entry; NULL: none */
+    const char *argument; /* that it takes, as an option's value; NULL: as `arguments` says */
+    const struct column *columns; /* that its list can have, ended by a zero entry; or NULL */
     /* Returns an exit code; or a negative code: call->error says why, unless it has no text. */
     int (*run)(struct call *call);
 };
@@ -60,6 +66,9 @@ struct call {
     const char *cluster;           /* --cluster, or MCAST_CLUSTER; NULL: neither, or empty */
     json_t *whoami;                /* of COMMAND_KNOWN_JOB: has the cluster; or NULL */
     const char *json;
+    const char
+        *complete; /* kind of values that a shell asks for (cli/completion/values.h); or NULL */
+    const char *colour;                     /* auto, always or never; NULL: auto */
     const char *cacert, *cert, *key;        /* NULL: MCAST_CACERT, MCAST_CERT, MCAST_KEY */
     const char *munge_socket;               /* NULL: MCAST_MUNGE_SOCKET; else MUNGE must work */
     const char *server_user;                /* NULL: MCAST_SERVER_USER */
@@ -102,8 +111,11 @@ int command_number(struct call *call, size_t option, uint64_t min, uint64_t max,
 /* A time from 1 to max_ms milliseconds; *out stays when the option was not given. */
 int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *out);
 
-/* Which of the words, ended by NULL, the option's value is; *out stays when it was not given. */
-int command_word(struct call *call, size_t option, const char *const *words, unsigned *out);
+/* That a time is not shorter than this. */
+int command_least(struct call *call, size_t option, int64_t ms, int64_t min_ms);
+
+/* Which of its words the option's value is; *out stays when it was not given. */
+int command_word(struct call *call, size_t option, unsigned *out);
 
 /* Cuts text into at most max words, which it ends by NULL. False: one is empty, or more. */
 bool command_split(char *text, const char **words, size_t max);

@@ -46,12 +46,43 @@ void plain_printf(const char *format, ...)
     free(line);
 }
 
-void plain_colour(enum plain_colour colour)
+static enum { AUTO, ALWAYS, NEVER } colours;
+
+bool plain_set_colour(const char *when)
+{
+    if (!when || strcmp(when, "auto") == 0)
+        colours = AUTO;
+    else if (strcmp(when, "always") == 0)
+        colours = ALWAYS;
+    else if (strcmp(when, "never") == 0)
+        colours = NEVER;
+    else
+        return false;
+    return true;
+}
+
+bool plain_is_terminal(void)
+{
+    const char *terminal = getenv("TERM");
+    return isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+bool plain_has_colours(void)
+{
+    const char *none = getenv("NO_COLOR");
+    return colours == ALWAYS || (colours == AUTO && plain_is_terminal() && !(none && none[0]));
+}
+
+const char *plain_sequence(enum plain_colour colour)
 {
     static const char *const codes[] = {"\033[m", "\033[32m", "\033[1;31m"};
-    const char *terminal = getenv("TERM"), *none = getenv("NO_COLOR");
-    if (isatty(STDOUT_FILENO) && terminal && strcmp(terminal, "dumb") != 0 && !(none && none[0]))
-        fputs(codes[colour], stdout);
+    return codes[colour];
+}
+
+void plain_colour(enum plain_colour colour)
+{
+    if (plain_has_colours())
+        fputs(plain_sequence(colour), stdout);
 }
 
 static struct winsize terminal(void)

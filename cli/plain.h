@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* Words of programs, brokers and fabric managers, made fit for a terminal: no byte of them drives
@@ -12,6 +13,14 @@ void plain_make(char *text);
 /* One line to stdout, made so: the format ends with the only line break. */
 __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
 
+/* Whether there are colours: "always", "never"; NULL and "auto": where stdout is a terminal and
+ * NO_COLOR is not set. False: it is none of these words. */
+bool plain_set_colour(const char *when);
+
+/* Whether stdout takes the sequences of a terminal; whether it has colours. */
+bool plain_is_terminal(void);
+bool plain_has_colours(void);
+
 /* Of the terminal at stdout; otherwise: where there is none. */
 size_t plain_width(size_t otherwise);
 size_t plain_height(size_t otherwise);
@@ -20,6 +29,8 @@ size_t plain_height(size_t otherwise);
  * How many lines it took. */
 size_t plain_wrapped(size_t width, size_t indent, const char *lead, const char *text);
 
-/* What follows on stdout has this colour, where stdout is a terminal and NO_COLOR is not set. */
+/* What follows on stdout has this colour, if there are any. */
 enum plain_colour { PLAIN_NORMAL, PLAIN_GOOD, PLAIN_BAD };
 void plain_colour(enum plain_colour colour);
+/* The sequence that begins it. */
+const char *plain_sequence(enum plain_colour colour);

@@ -2,6 +2,7 @@
 #include "cli/view.h"
 #include "base/memory.h"
 #include "cli/table.h"
+#include "cli/user.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +177,10 @@ int view_reservation(const struct mcast_reservation *reservation, const struct c
     if (reservation->profile)
         table_pair(table, "Profile", "%s", reservation->profile);
     view_uid(reservation, text, sizeof text);
-    table_pair(table, "Owner (uid)", "%s", text);
+    if (strcmp(user_name(reservation->uid), text) == 0)
+        table_pair(table, "Owner", "%s", text);
+    else
+        table_pair(table, "Owner", "%s (%s)", user_name(reservation->uid), text);
     add_nodes(table, reservation);
     view_numbers(reservation->vnis, reservation->vni_count, text, sizeof text);
     table_pair(table, "VNIs", "%s", text);

@@ -13,10 +13,10 @@ enum { CHECK_TIMEOUT_MS = 120000, OUTPUT_SIZE = 65536 };
 
 enum { CONF, HOOKS, SETTINGS, NODE, OPTION_COUNT };
 
-static const struct command_option options[] = {[CONF] = {"conf", true},
-                                                [HOOKS] = {"hooks", true},
-                                                [SETTINGS] = {"settings", true},
-                                                [NODE] = {"node", false},
+static const struct command_option options[] = {[CONF] = {"conf", "FILE"},
+                                                [HOOKS] = {"hooks", "DIR"},
+                                                [SETTINGS] = {"settings", "FILE"},
+                                                [NODE] = {"node", NULL},
                                                 {0}};
 
 /* ---- the script ---- */
@@ -55,7 +55,7 @@ static void run_script(const struct call *call, const json_t *front, struct find
     for (size_t i = 0; i < OPTION_COUNT; i++) {
         if (call->given[i])
             argv[count++] = words[i];
-        if (call->given[i] && options[i].has_value)
+        if (call->given[i] && options[i].value)
             argv[count++] = call->given[i];
     }
     if (call->cluster) {
@@ -146,4 +146,5 @@ const struct command command_check = {"check",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_ALONE,
                                       options,
-                                      run_check};
+                                      .run = run_check,
+                                      .argument = "slurm"};

@@ -9,7 +9,7 @@ enum { WAIT_MAX_MS = 60000 };
 enum { STEP, BELOW, WAIT };
 
 static const struct command_option options[] = {
-    [STEP] = {"step", true}, [BELOW] = {"below", false}, [WAIT] = {"wait", true}, {0}};
+    [STEP] = {"step", ""}, [BELOW] = {"below", NULL}, [WAIT] = {"wait", "TIME"}, {0}};
 
 static int print_state(const struct call *call, json_t *answer)
 {
@@ -35,6 +35,9 @@ static int run_cleanup(struct call *call)
     return rc < 0 ? rc : command_print_answer(call, json, print_state);
 }
 
-const struct command command_cleanup = {
-    "cleanup",  "remove a step's multicast trees", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options,
-    run_cleanup};
+const struct command command_cleanup = {"cleanup",
+                                        "remove a step's multicast trees",
+                                        COMMAND_NO_ARGUMENTS,
+                                        COMMAND_CONNECTED,
+                                        options,
+                                        .run = run_cleanup};

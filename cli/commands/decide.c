@@ -8,7 +8,7 @@
 
 enum { REASON };
 
-static const struct command_option fence_options[] = {[REASON] = {"reason", true}, {0}};
+static const struct command_option fence_options[] = {[REASON] = {"reason", ""}, {0}};
 
 static int print_fence(const struct call *call, json_t *answer)
 {
@@ -66,7 +66,7 @@ static int run_claim(struct call *call)
     return rc < 0 ? rc : print_count(call, count, "claimed");
 }
 
-static const struct command_option step_down_options[] = {{"force", false}, {0}};
+static const struct command_option step_down_options[] = {{"force", NULL}, {0}};
 
 static int run_step_down(struct call *call)
 {
@@ -84,21 +84,23 @@ const struct command command_fence = {"fence",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_CONNECTED,
                                       fence_options,
-                                      run_fence};
+                                      .run = run_fence,
+                                      .argument = "NODE"};
 const struct command command_accept_loss = {
     "accept-loss",
     "accept that what the fabric manager no longer has is lost",
     COMMAND_NO_ARGUMENTS,
     COMMAND_CONNECTED,
     NULL,
-    run_accept_loss};
+    .run = run_accept_loss};
 const struct command command_claim = {"claim",
                                       "declare that no other broker or Slurm uses a cluster's name",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_CONNECTED,
                                       NULL,
-                                      run_claim};
+                                      .run = run_claim,
+                                      .argument = "CLUSTER"};
 const struct command command_step_down = {
     "step-down",          "let another broker lead, for maintenance of this one",
     COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED,
-    step_down_options,    run_step_down};
+    step_down_options,    .run = run_step_down};

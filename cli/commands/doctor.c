@@ -15,7 +15,7 @@ enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192, CO
 enum { CONFIG, NODE_CONFIG };
 
 static const struct command_option options[] = {
-    [CONFIG] = {"config", true}, [NODE_CONFIG] = {"node-config", true}, {0}};
+    [CONFIG] = {"config", "FILE"}, [NODE_CONFIG] = {"node-config", "FILE"}, {0}};
 
 /* ---- the broker ---- */
 
@@ -194,6 +194,9 @@ static int run_doctor(struct call *call)
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);
 }
 
-const struct command command_doctor = {
-    "doctor",  "find faults, and say what to do", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, options,
-    run_doctor};
+const struct command command_doctor = {"doctor",
+                                       "find faults, and say what to do",
+                                       COMMAND_NO_ARGUMENTS,
+                                       COMMAND_ALONE,
+                                       options,
+                                       .run = run_doctor};

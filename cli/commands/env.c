@@ -12,12 +12,13 @@ enum { NAMES_MAX = 16 };
 
 enum { STEP, INHERIT, FORMAT };
 
-static const struct command_option options[] = {
-    [STEP] = {"step", true}, [INHERIT] = {"inherit", false}, [FORMAT] = {"format", true}, {0}};
+static const struct command_option options[] = {[STEP] = {"step", ""},
+                                                [INHERIT] = {"inherit", NULL},
+                                                [FORMAT] = {"format", "plain,sh,json,null"},
+                                                {0}};
 
 /* The words of --format; cli/text/env.txt says what each is for. */
 enum format { PLAIN, SH, JSON, NUL };
-static const char *const formats[] = {"plain", "sh", "json", "null", NULL};
 
 /* Gathered first: half an environment must never be evaluated. */
 struct gathering {
@@ -144,7 +145,7 @@ static int print_env(struct call *call, enum format format)
 static int run_env(struct call *call)
 {
     unsigned format = call->json ? JSON : PLAIN;
-    if (command_step(call, STEP) < 0 || command_word(call, FORMAT, formats, &format) < 0)
+    if (command_step(call, STEP) < 0 || command_word(call, FORMAT, &format) < 0)
         return MCAST_USAGE;
     if (call->given[INHERIT] && !call->given[STEP])
         return command_misused(call, "which step? --inherit needs --step S");
@@ -154,6 +155,10 @@ static int run_env(struct call *call)
     return rc < 0 ? rc : print_env(call, (enum format)format);
 }
 
-const struct command command_env = {
-    "env",  "print the variables for a step's tasks", COMMAND_OWN_ARGUMENTS, COMMAND_ALONE, options,
-    run_env};
+const struct command command_env = {"env",
+                                    "print the variables for a step's tasks",
+                                    COMMAND_OWN_ARGUMENTS,
+                                    COMMAND_ALONE,
+                                    options,
+                                    .run = run_env,
+                                    .argument = "JOB"};

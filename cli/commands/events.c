@@ -12,10 +12,10 @@ enum { KINDS_MAX = 16 };
 
 enum { AFTER, FOLLOW, KIND, JOB };
 
-static const struct command_option options[] = {[AFTER] = {"after", true},
-                                                [FOLLOW] = {"follow", false},
-                                                [KIND] = {"kind", true},
-                                                [JOB] = {"job", true},
+static const struct command_option options[] = {[AFTER] = {"after", "N"},
+                                                [FOLLOW] = {"follow", NULL},
+                                                [KIND] = {"kind", "KINDS"},
+                                                [JOB] = {"job", "JOB"},
                                                 {0}};
 
 /* The fabric manager's words may be in the detail. */
@@ -76,6 +76,9 @@ static int run_events(struct call *call)
     return rc < 0 ? rc : printed;
 }
 
-const struct command command_events = {
-    "events",  "list events, and follow new ones", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options,
-    run_events};
+const struct command command_events = {"events",
+                                       "list events, and follow new ones",
+                                       COMMAND_NO_ARGUMENTS,
+                                       COMMAND_CONNECTED,
+                                       options,
+                                       .run = run_events};

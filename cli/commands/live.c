@@ -5,10 +5,9 @@
 #include "cli/commands/rates.h"
 #include "cli/plain.h"
 #include "cli/program.h"
+#include "cli/screen.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,17 +15,6 @@
 #include <unistd.h>
 
 enum { LINE_SIZE = 16 * 1024, WORDS_SIZE = 200, RANKS_SIZE = 64 * 1024 };
-
-static volatile sig_atomic_t interrupted;
-static struct mcast *waiting_for; /* set before the first signal can come */
-
-/* A broker that does not answer is not waited for: the step on the nodes ends at once. */
-static void on_signal(int number)
-{
-    (void)number;
-    interrupted = 1;
-    mcast_stop(waiting_for);
-}
 
 /* ---- the program on the nodes ---- */
 
@@ -162,23 +150,22 @@ static int64_t now_ms(void)
 
 static void follow(struct loop *loop, const struct program *program, int64_t every_ms)
 {
-    struct pollfd output = {.fd = program->output, .events = POLLIN};
     int64_t next_ms = now_ms() + every_ms;
-    while (!interrupted && !loop->over) {
+    while (!screen_ended() && !loop->over) {
         const int64_t left_ms = next_ms - now_ms();
         if (left_ms <= 0) {
             show(loop);
             next_ms = now_ms() + every_ms;
             continue;
         }
-        if (poll(&output, 1, (int)left_ms) > 0 && !take_output(loop, program->output))
+        if (screen_wait(program->output, left_ms) == SCREEN_INPUT &&
+            !take_output(loop, program->output))
             return;
     }
 }
 
 int live_run(struct call *call, const struct live *live)
 {
-    const struct sigaction action = {.sa_handler = on_signal}; /* interrupts poll */
     struct loop loop = {.call = call};
     struct program program;
     long long nodes;
@@ -194,13 +181,11 @@ int live_run(struct call *call, const struct live *live)
     }
     if (start(call, live, nodes, &program, &code) < 0)
         return code;
-    waiting_for = call->handle;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
-    loop.rates = rates_create(isatty(STDOUT_FILENO) == 1);
+    screen_open(call->handle, !call->json, false);
+    loop.rates = rates_create();
     follow(&loop, &program, live->every_ms);
-    const bool asked = interrupted || loop.over;
+    screen_close();
+    const bool asked = screen_ended() || loop.over;
     const int status = program_end(&program);
     rates_destroy(loop.rates);
     if (loop.over && !ferror(stdout))

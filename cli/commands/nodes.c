@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/plain.h"
-#include "cli/table.h"
+#include "cli/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,11 +10,6 @@
 /* mcastctl nodes: what is known of nodes' NICs. */
 
 static const char opening[] = "{\"nodes\":[";
-
-struct output {
-    struct table *table; /* NULL: JSON */
-    uint64_t count;
-};
 
 /* "address-differs (file: 0x00042), no-port"; to be freed. */
 static char *faults_of(const json_t *nic)
@@ -37,31 +31,83 @@ static char *faults_of(const json_t *nic)
     return text;
 }
 
-static void add_nic(struct table *table, const char *node, const json_t *nic)
+/* A NIC of a node; or a node without. */
+struct nic {
+    const char *node;
+    const json_t *json; /* or NULL */
+};
+
+#define CELL(name) static void name##_cell(struct table *table, const void *item)
+#define TEXT_CELL(name)                                                                            \
+    CELL(name)                                                                                     \
+    {                                                                                              \
+        const struct nic *nic = item;                                                              \
+        table_cell(table, command_text(nic->json, #name));                                         \
+    }
+
+TEXT_CELL(address)
+TEXT_CELL(port)
+TEXT_CELL(switch)
+TEXT_CELL(source)
+
+CELL(node)
 {
-    static const char *const members[] = {"device", "address", "port", "state", "source", NULL};
-    char *faults = faults_of(nic);
-    table_row(table);
-    table_cell(table, node);
-    for (const char *const *member = members; *member; member++)
-        table_cell(table, command_text(nic, *member));
+    const struct nic *nic = item;
+    table_cell(table, nic->node);
+}
+
+CELL(device)
+{
+    const struct nic *nic = item;
+    table_cell(table, nic->json ? command_text(nic->json, "device") : "-");
+}
+
+CELL(state)
+{
+    const struct nic *nic = item;
+    const char *state = command_text(nic->json, "state");
+    table_cell(table, state);
+    table_colour(table, state && strcmp(state, "down") == 0 ? PLAIN_BAD : PLAIN_NORMAL);
+}
+
+CELL(contradictions)
+{
+    const struct nic *nic = item;
+    char *faults = faults_of(nic->json);
     table_cell(table, faults);
+    table_colour(table, faults[0] ? PLAIN_BAD : PLAIN_NORMAL);
     free(faults);
 }
 
-static void add_node(struct table *table, const char *name, const json_t *node)
+static const struct column all_columns[] = {
+    {"node", "<NODE", "its name", node_cell, NULL, false},
+    {"nic", "NIC", "its device there", device_cell, NULL, false},
+    {"address", "ADDRESS", "of the NIC on the fabric", address_cell, NULL, false},
+    {"port", "PORT", "of the switch that it is at", port_cell, NULL, false},
+    {"switch", "SWITCH", "which switch that is", switch_cell, NULL, false},
+    {"state", "STATE", "of the link: up or down", state_cell, NULL, false},
+    {"from", "FROM", "who told the address: node or file", source_cell, NULL, false},
+    {"contradictions", "~CONTRADICTIONS", "between node, file and fabric manager",
+     contradictions_cell, NULL, false},
+    {0},
+};
+static const char usual[] = "node,nic,address,port,state,from,contradictions";
+
+struct output {
+    struct columns columns;
+    struct table *table; /* NULL: JSON */
+    uint64_t count, limit;
+};
+
+static void add_node(const struct output *output, const char *name, const json_t *node)
 {
-    const json_t *nics = json_object_get(node, "nics"), *nic;
-    size_t i;
-    json_array_foreach(nics, i, nic)
-    {
-        add_nic(table, name, nic);
-    }
-    if (json_array_size(nics) > 0)
-        return;
-    table_row(table);
-    table_cell(table, name);
-    table_cell(table, "-");
+    const json_t *nics = json_object_get(node, "nics");
+    struct nic nic = {.node = name};
+    size_t i = 0;
+    do {
+        nic.json = json_array_get(nics, i++);
+        columns_row(&output->columns, output->table, &nic);
+    } while (i < json_array_size(nics));
 }
 
 static int print_node(const char *name, const char *json, void *data)
@@ -69,18 +115,21 @@ static int print_node(const char *name, const char *json, void *data)
     struct output *output = data;
     if (output->table) {
         json_t *node = json_loads(json, 0, NULL);
-        add_node(output->table, name, node);
+        add_node(output, name, node);
         json_decref(node);
     } else {
         printf("%s\n  %s", output->count == 0 ? opening : ",", json);
     }
     output->count++;
-    return 0;
+    return output->count == output->limit ? 1 : 0;
 }
 
-enum { FORGET };
+enum { FORGET, LIMIT, OUTPUT, SORT, NO_HEADER };
 
-static const struct command_option nodes_options[] = {[FORGET] = {"forget", true}, {0}};
+static const struct command_option nodes_options[] = {
+    [FORGET] = {"forget", "NODE"},     [LIMIT] = {"limit", "N"},
+    [OUTPUT] = {"output", "COLUMNS"},  [SORT] = {"sort", "COLUMN"},
+    [NO_HEADER] = {"no-header", NULL}, {0}};
 
 static int forget(struct call *call)
 {
@@ -94,34 +143,58 @@ static int forget(struct call *call)
     return command_finish();
 }
 
+static int list_nodes(struct call *call, struct output *output)
+{
+    const int rc = mcast_nodes(call->handle, call->cluster, print_node, output, &call->error);
+    if (rc >= 0 && call->json)
+        printf("%s]}\n", output->count == 0 ? opening : "");
+    else if (rc >= 0 && output->count == 0)
+        fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], names "
+              "them\n",
+              stderr);
+    return rc;
+}
+
+static int show_node(struct call *call, struct output *output)
+{
+    char *json = NULL;
+    const int rc = mcast_node(call->handle, call->arguments[0], &json, &call->error);
+    if (rc == 0 && call->json)
+        puts(json);
+    else if (rc == 0)
+        (void)print_node(call->arguments[0], json, output);
+    free(json);
+    return rc;
+}
+
 static int run_nodes(struct call *call)
 {
     struct output output = {0};
-    int rc;
     if (call->given[FORGET])
         return forget(call);
     if (call->argument_count > 1)
         return command_misused(call, "one node, or none for all");
+    if (call->json && call->given[SORT])
+        return command_misused(call, "--sort: sorts the NICs of the table; --json has the nodes in "
+                                     "the broker's order");
+    if (command_number(call, LIMIT, 1, INT64_MAX, &output.limit) < 0)
+        return MCAST_USAGE;
+    int rc = columns_read(call, call->given[OUTPUT], call->given[SORT], usual, &output.columns);
+    if (rc != 0)
+        return rc < 0 ? rc : MCAST_EXIT_OK;
+    const uint64_t lines = call->given[SORT] && output.limit > 0 ? output.limit : UINT64_MAX;
+    if (call->given[SORT])
+        output.limit = 0;
     if (!call->json)
-        output.table = table_create("NODE,NIC,ADDRESS,PORT,STATE,FROM,~CONTRADICTIONS");
-    if (call->argument_count == 1) {
-        char *json = NULL;
-        rc = mcast_node(call->handle, call->arguments[0], &json, &call->error);
-        if (rc == 0 && call->json)
-            return command_print_json(json);
-        if (rc == 0)
-            (void)print_node(call->arguments[0], json, &output);
-        free(json);
-    } else {
-        rc = mcast_nodes(call->handle, call->cluster, print_node, &output, &call->error);
-        if (rc == 0 && call->json)
-            printf("%s]}\n", output.count == 0 ? opening : "");
-        else if (rc == 0 && output.count == 0)
-            fputs("mcastctl: no nodes are known: nodes in [cluster], or file in [inventory], "
-                  "names them\n",
-                  stderr);
-    }
-    const int printed = output.table ? table_print(output.table) : command_finish();
+        output.table = columns_table(&output.columns);
+    rc = call->argument_count == 1 ? show_node(call, &output) : list_nodes(call, &output);
+    if (!output.table)
+        return rc < 0 ? rc : command_finish();
+    if (call->given[NO_HEADER])
+        table_hide_names(output.table);
+    columns_sort(&output.columns, output.table);
+    table_limit(output.table, lines);
+    const int printed = table_print(output.table);
     return rc < 0 ? rc : printed;
 }
 
@@ -130,4 +203,6 @@ const struct command command_nodes = {"nodes",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_CONNECTED,
                                       nodes_options,
-                                      run_nodes};
+                                      .run = run_nodes,
+                                      .argument = "NODE",
+                                      .columns = all_columns};

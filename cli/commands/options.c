@@ -122,5 +122,5 @@ static int run_options(struct call *call)
 }
 
 const struct command command_options = {
-    "options",  "show what a job may ask for", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, NULL,
-    run_options};
+    "options",         "show what a job may ask for", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, NULL,
+    .run = run_options};

@@ -29,18 +29,18 @@ static const struct {
                          [VNIS] = {"vni", "per_job", "1"},
                          [POOL] = {"vni", "pool", "1024-65535"}};
 
-static const struct command_option options[] = {[MIN_NODES] = {"min-nodes", true},
-                                                [ADDRESSES] = {"addresses", true},
-                                                [HOLD] = {"hold", true},
-                                                [TOTAL] = {"total-addresses", true},
-                                                [SYSTEM] = {"system-nodes", true},
-                                                [SHARING] = {"sharing", true},
-                                                [VNIS] = {"vnis", true},
-                                                [POOL] = {"pool", true},
-                                                [CALL_TIME] = {"call-time", true},
-                                                [WHAT_IF] = {"what-if", true},
-                                                [PLOTS] = {"plots", true},
-                                                [CONFIG] = {"config", true},
+static const struct command_option options[] = {[MIN_NODES] = {"min-nodes", ""},
+                                                [ADDRESSES] = {"addresses", ""},
+                                                [HOLD] = {"hold", ""},
+                                                [TOTAL] = {"total-addresses", ""},
+                                                [SYSTEM] = {"system-nodes", ""},
+                                                [SHARING] = {"sharing", ""},
+                                                [VNIS] = {"vnis", "N"},
+                                                [POOL] = {"pool", ""},
+                                                [CALL_TIME] = {"call-time", ""},
+                                                [WHAT_IF] = {"what-if", ""},
+                                                [PLOTS] = {"plots", "DIR"},
+                                                [CONFIG] = {"config", "FILE"},
                                                 {0}};
 
 /* ---- what the configuration says ---- */
@@ -279,4 +279,5 @@ const struct command command_plan = {"plan",
                                      COMMAND_OWN_ARGUMENTS,
                                      COMMAND_ALONE,
                                      options,
-                                     run_plan};
+                                     .run = run_plan,
+                                     .argument = "FILE"};

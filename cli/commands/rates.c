@@ -4,16 +4,15 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/plain.h"
+#include "cli/screen.h"
 #include "cli/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { NODES_MAX = 1 << 17, ROWS_DEFAULT = 24, ROWS_AROUND = 6, AMOUNT_SIZE = 32 };
+enum { NODES_MAX = 1 << 17, ROWS_USUAL = 24, ROWS_AROUND = 6, AMOUNT_SIZE = 32 };
 
 /* A second's, of all NICs of a node, or of all nodes. */
 struct rate {
@@ -23,16 +22,13 @@ struct rate {
 };
 
 struct rates {
-    bool terminal;
     struct rate *all; /* since the last show; by name */
     size_t count, capacity;
 };
 
-struct rates *rates_create(bool terminal)
+struct rates *rates_create(void)
 {
-    struct rates *rates = memory_zeroed(sizeof *rates);
-    rates->terminal = terminal;
-    return rates;
+    return memory_zeroed(sizeof(struct rates));
 }
 
 static void forget(struct rates *rates)
@@ -158,9 +154,7 @@ static void add_rate(struct table *table, const char *name, const struct rate *r
 
 static size_t rows_of_terminal(void)
 {
-    struct winsize size = {0};
-    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
-    const size_t rows = known ? size.ws_row : ROWS_DEFAULT;
+    const size_t rows = plain_height(ROWS_USUAL);
     return rows > ROWS_AROUND + 1 ? rows - ROWS_AROUND : 1;
 }
 
@@ -175,9 +169,8 @@ static void show_table(const struct rates *rates, const struct rate *sum, const 
     for (size_t i = 0; i < rates->count; i++)
         order[i] = &rates->all[i];
     qsort(order, rates->count, sizeof *order, by_traffic);
-    printf("\033[H\033[J");
-    plain_printf("%s  job %s/%s, %zu nodes tell  (Ctrl-C ends it)\n", when, cluster, job,
-                 rates->count);
+    screen_begin();
+    plain_printf("%s  job %s/%s, %zu nodes tell\n", when, cluster, job, rates->count);
     add_rate(table, "all", sum);
     for (size_t i = 0; i < shown; i++)
         add_rate(table, order[i]->node, order[i]);
@@ -186,6 +179,7 @@ static void show_table(const struct rates *rates, const struct rate *sum, const 
         printf("and %zu nodes more\n", rates->count - shown);
     if (words[0])
         plain_printf("%s\n", words);
+    (void)screen_show("Ctrl-C ends it");
     free(order);
 }
 
@@ -197,7 +191,7 @@ void rates_show(struct rates *rates, const char *cluster, const char *job, const
     char when[16] = "", tx[AMOUNT_SIZE], rx[AMOUNT_SIZE], paused[AMOUNT_SIZE];
     if (localtime_r(&now, &local))
         (void)strftime(when, sizeof when, "%H:%M:%S", &local);
-    if (rates->terminal)
+    if (screen_is_terminal())
         show_table(rates, &sum, when, cluster, job, words);
     else
         plain_printf("%s  %zu nodes, octets/s: %s sent, %s received; %s cycles/s paused\n", when,

@@ -8,7 +8,7 @@
 
 struct rates;
 
-struct rates *rates_create(bool terminal);
+struct rates *rates_create(void);
 void rates_destroy(struct rates *rates);
 
 /* Takes a line of a node. False: it is none, or there are too many nodes. */

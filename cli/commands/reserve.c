@@ -33,38 +33,37 @@ struct layout {
     uint64_t tasks, cpus; /* 0: not given */
 };
 #define LAYOUT_OPTIONS(at)                                                                         \
-    [at] = {"interconnect", true}, [(at) + 1] = {"tasks-per-node", true},                          \
-    [(at) + 2] = {"cpus-per-task", true}
+    [at] = {"interconnect", "slingshot,omnipath,none"}, [(at) + 1] = {"tasks-per-node", "N"},      \
+    [(at) + 2] = {"cpus-per-task", "N"}
 
 static const struct command_option reserve_options[] = {
-    [UID] = {"uid", true},
-    [NODES] = {"nodes", true},
-    [NODE_COUNT] = {"node-count", true},
-    [CORES] = {"cores", true},
-    [VNIS] = {"vnis", true},
-    [SHARED] = {"shared-vni", true},
-    [HAS] = {"has-vnis", true},
-    [HWCOLL] = {"hwcoll", true},
-    [CLASSES] = {"tc", true},
-    [ANEW] = {"anew", false},
-    [LAUNCH] = {"launch", false},
-    [RESTART] = {"restart", true},
-    [EXPIRES] = {"expires", true},
-    [ADDRESSES] = {"addresses", false},
-    [PROFILE] = {"profile", true},
+    [UID] = {"uid", "N"},
+    [NODES] = {"nodes", ""},
+    [NODE_COUNT] = {"node-count", "N"},
+    [CORES] = {"cores", "N"},
+    [VNIS] = {"vnis", "N"},
+    [SHARED] = {"shared-vni", ""},
+    [HAS] = {"has-vnis", ""},
+    [HWCOLL] = {"hwcoll", "auto,on,off,required"},
+    [CLASSES] = {"tc", ""},
+    [ANEW] = {"anew", NULL},
+    [LAUNCH] = {"launch", NULL},
+    [RESTART] = {"restart", "N"},
+    [EXPIRES] = {"expires", "TIME"},
+    [ADDRESSES] = {"addresses", NULL},
+    [PROFILE] = {"profile", ""},
     LAYOUT_OPTIONS(LAYOUT),
     {0},
 };
 
 static int read_layout(struct call *call, size_t at, struct layout *layout)
 {
-    static const char *const interconnects[] = {"slingshot", "omnipath", "none", NULL};
     unsigned word = 0;
     *layout = (struct layout){.interconnect = call->given[at]};
     if (command_number(call, at + 1, 1, UINT32_MAX, &layout->tasks) < 0 ||
         command_number(call, at + 2, 1, UINT32_MAX, &layout->cpus) < 0)
         return MCAST_USAGE;
-    return command_word(call, at, interconnects, &word);
+    return command_word(call, at, &word);
 }
 
 /* How a launch document is asked for: by these options, of which the first has this index. */
@@ -138,7 +137,6 @@ static int read_has(struct call *call, uint16_t vnis[VNIS_MAX + 1])
 
 static int read_request(struct call *call, struct mcast_request *request)
 {
-    static const char *const hwcoll[] = {"auto", "on", "off", "required", NULL};
     unsigned word = 0;
     struct layout layout;
     uint64_t uid = UINT32_MAX, node_count = 0, cores = 0, vnis = UINT64_MAX;
@@ -164,7 +162,7 @@ static int read_request(struct call *call, struct mcast_request *request)
     request->interconnect = layout.interconnect;
     request->tasks_per_node = (uint32_t)layout.tasks;
     request->cpus_per_task = (uint32_t)layout.cpus;
-    return command_word(call, HWCOLL, hwcoll, &word);
+    return command_word(call, HWCOLL, &word);
 }
 
 /* A job that starts can meet an earlier run of itself, whose end was not reported (the resource
@@ -224,13 +222,13 @@ static int run_reserve(struct call *call)
 const struct command command_reserve = {
     "reserve",       "reserve a job's VNIs and multicast addresses",
     COMMAND_ONE_JOB, COMMAND_CONNECTED,
-    reserve_options, run_reserve};
+    reserve_options, .run = run_reserve};
 
 enum { LAUNCH_RESTART, LAUNCH_EXPIRES, LAUNCH_ADDRESSES, LAUNCH_LAYOUT };
 
-static const struct command_option launch_options[] = {[LAUNCH_RESTART] = {"restart", true},
-                                                       [LAUNCH_EXPIRES] = {"expires", true},
-                                                       [LAUNCH_ADDRESSES] = {"addresses", false},
+static const struct command_option launch_options[] = {[LAUNCH_RESTART] = {"restart", "N"},
+                                                       [LAUNCH_EXPIRES] = {"expires", "TIME"},
+                                                       [LAUNCH_ADDRESSES] = {"addresses", NULL},
                                                        LAYOUT_OPTIONS(LAUNCH_LAYOUT),
                                                        {0}};
 
@@ -256,12 +254,12 @@ static int run_launch(struct call *call)
 
 const struct command command_launch = {"launch",        "print a job's launch document",
                                        COMMAND_ONE_JOB, COMMAND_CONNECTED,
-                                       launch_options,  run_launch};
+                                       launch_options,  .run = run_launch};
 
 enum { NUMBER, LINGERING };
 
 static const struct command_option nodes_options[] = {
-    [NUMBER] = {"number", true}, [LINGERING] = {"lingering", false}, {0}};
+    [NUMBER] = {"number", "N"}, [LINGERING] = {"lingering", NULL}, {0}};
 
 static int run_nodes_clean(struct call *call)
 {
@@ -296,7 +294,7 @@ static int run_nodes_clean(struct call *call)
 const struct command command_nodes_clean = {
     "nodes-clean",         "report that a job has left nothing on many nodes",
     COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED,
-    nodes_options,         run_nodes_clean};
+    nodes_options,         .run = run_nodes_clean};
 
 static int run_release(struct call *call)
 {
@@ -313,5 +311,5 @@ static int run_release(struct call *call)
 }
 
 const struct command command_release = {
-    "release",  "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
-    run_release};
+    "release",         "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
+    .run = run_release};

@@ -189,6 +189,9 @@ static int run_self(struct call *call)
     return rc;
 }
 
-const struct command command_self = {
-    "self",  "show a job what it has, from within it", COMMAND_NO_ARGUMENTS, COMMAND_ALONE, NULL,
-    run_self};
+const struct command command_self = {"self",
+                                     "show a job what it has, from within it",
+                                     COMMAND_NO_ARGUMENTS,
+                                     COMMAND_ALONE,
+                                     NULL,
+                                     .run = run_self};

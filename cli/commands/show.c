@@ -12,7 +12,7 @@ enum { STEPS_WAIT_MS = 5000 };
 
 enum { STEPS };
 
-static const struct command_option options[] = {[STEPS] = {"steps", false}, {0}};
+static const struct command_option options[] = {[STEPS] = {"steps", NULL}, {0}};
 
 static int print_steps(const struct mcast_steps *steps)
 {
@@ -87,4 +87,4 @@ static int run_show(struct call *call)
 }
 
 const struct command command_show = {
-    "show", "show one reservation", COMMAND_KNOWN_JOB, COMMAND_CONNECTED, options, run_show};
+    "show", "show one reservation", COMMAND_KNOWN_JOB, COMMAND_CONNECTED, options, .run = run_show};

@@ -16,4 +16,5 @@ static int run_status(struct call *call)
 }
 
 const struct command command_status = {
-    "status", "show broker status", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, NULL, run_status};
+    "status", "show broker status", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED,
+    NULL,     .run = run_status};

@@ -6,7 +6,7 @@
 
 enum { EMPTY };
 
-static const struct command_option options[] = {[EMPTY] = {"empty", false}, {0}};
+static const struct command_option options[] = {[EMPTY] = {"empty", NULL}, {0}};
 
 /* What is wrong with the list ends the program with MCAST_EXIT_USAGE: nothing was sent. */
 static int gather(struct call *call, struct idlist *list)
@@ -69,6 +69,9 @@ static int run_sync(struct call *call)
     return rc;
 }
 
-const struct command command_sync = {
-    "sync",  "report which jobs are active", COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED, options,
-    run_sync};
+const struct command command_sync = {"sync",
+                                     "report which jobs are active",
+                                     COMMAND_OWN_ARGUMENTS,
+                                     COMMAND_CONNECTED,
+                                     options,
+                                     .run = run_sync};

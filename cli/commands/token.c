@@ -14,10 +14,11 @@ enum { OPERATIONS_MAX = 8, TIME_SIZE = 32 };
 
 enum { STEPS, EXPIRES, OPERATIONS };
 
-static const struct command_option options[] = {[STEPS] = {"steps", true},
-                                                [EXPIRES] = {"expires", true},
-                                                [OPERATIONS] = {"operations", true},
-                                                {0}};
+static const struct command_option options[] = {
+    [STEPS] = {"steps", ""},
+    [EXPIRES] = {"expires", "TIME"},
+    [OPERATIONS] = {"operations", "[show,cleanup,join]"},
+    {0}};
 
 /* What the options restrict a token to. */
 struct wanted {
@@ -272,4 +273,5 @@ const struct command command_token = {"token",
                                       COMMAND_OWN_ARGUMENTS,
                                       COMMAND_ALONE,
                                       options,
-                                      run_token};
+                                      .run = run_token,
+                                      .argument = "show,narrow,request,rotate"};

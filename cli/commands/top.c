@@ -1,96 +1,119 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 #include "cli/plain.h"
+#include "cli/screen.h"
 #include "cli/statustable.h"
 
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { EVERY, EVERY_MAX_MS = 3600 * 1000 };
+enum { EVERY, EVERY_MIN_MS = 100, EVERY_USUAL_MS = 2000, EVERY_MAX_MS = 3600 * 1000 };
 
-static const struct command_option options[] = {[EVERY] = {"every", true}, {0}};
+static const struct command_option options[] = {[EVERY] = {"every", "TIME"}, {0}};
 
-static volatile sig_atomic_t stopped;
-static struct mcast *asked; /* set before the first signal can come */
+struct top {
+    struct call *call;
+    int64_t every_ms;
+    json_t *status; /* the last answer; NULL: the last question had none, */
+    time_t away;    /* since then */
+    time_t now;     /* of either */
+};
 
-/* A broker that does not answer is not waited for. */
-static void on_signal(int number)
+/* False: it will not be otherwise the next time. */
+static bool ask(struct top *top)
 {
-    (void)number;
-    stopped = 1;
-    mcast_stop(asked);
-}
-
-/* Keys are read as they are pressed. False: no terminal, no keys. */
-static bool read_keys(struct termios *before)
-{
-    struct termios terminal;
-    if (!isatty(STDOUT_FILENO) || tcgetattr(STDIN_FILENO, before) < 0)
-        return false;
-    terminal = *before;
-    terminal.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
-    return tcsetattr(STDIN_FILENO, TCSANOW, &terminal) == 0;
-}
-
-/* An exit code, when nothing more can be shown; else 0. */
-static int show(struct call *call, time_t *away)
-{
+    struct call *call = top->call;
+    const bool first = top->now == 0;
     char *text = NULL;
     const int rc = mcast_status(call->handle, &text, &call->error);
-    if (rc < 0 && stopped)
-        return 0;
-    if (isatty(STDOUT_FILENO))
-        fputs("\033[H\033[2J", stdout);
-    if (rc < 0) {
-        if (*away == 0)
-            *away = time(NULL);
-        plain_colour(PLAIN_BAD);
-        plain_printf("NO ANSWER for %lld s: %s\n", (long long)(time(NULL) - *away),
-                     call->error.text);
-        plain_colour(PLAIN_NORMAL);
-        return call->error.code == MCAST_UNREACHABLE || mcast_later(&call->error, NULL)
-                   ? command_finish()
-                   : rc;
-    }
-    *away = 0;
-    json_t *root = json_loads(text, 0, NULL);
+    top->now = time(NULL);
+    json_decref(top->status);
+    top->status = rc == 0 ? json_loads(text, 0, NULL) : NULL;
     free(text);
-    const int code = statustable_print(root);
-    json_decref(root);
-    return code;
+    if (rc == 0 || top->away == 0)
+        top->away = rc == 0 ? 0 : top->now;
+    return rc == 0 || !first || call->error.code == MCAST_UNREACHABLE ||
+           mcast_later(&call->error, NULL);
+}
+
+static void print_fault(const struct top *top)
+{
+    const struct mcast_error *error = &top->call->error;
+    plain_colour(PLAIN_BAD);
+    plain_printf("%s for %lld s: %s\n",
+                 error->code == MCAST_UNREACHABLE ? "NO ANSWER"
+                 : mcast_later(error, NULL)       ? "NOT NOW"
+                 : error->code == MCAST_REFUSED   ? "REFUSED"
+                                                  : "NO USABLE ANSWER",
+                 (long long)(top->now - top->away), error->text);
+    plain_colour(PLAIN_NORMAL);
+}
+
+/* An exit code. */
+static int show(const struct top *top)
+{
+    int rc = 0;
+    struct tm local;
+    char when[16] = "", last[80];
+    screen_begin();
+    if (top->status)
+        rc = statustable_print(top->status);
+    else
+        print_fault(top);
+    if (localtime_r(&top->now, &local))
+        (void)strftime(when, sizeof when, "%H:%M:%S", &local);
+    (void)snprintf(last, sizeof last, "at %s, every %lld.%lld s; q ends it", when,
+                   (long long)top->every_ms / 1000, (long long)top->every_ms % 1000 / 100);
+    const int shown = screen_show(last);
+    return rc != 0 ? rc : shown;
+}
+
+/* False: a key ends it. */
+static bool read_key(void)
+{
+    char pressed = 0;
+    return read(STDIN_FILENO, &pressed, 1) == 1 && pressed != 'q' && pressed != 'Q';
+}
+
+static int follow(struct top *top)
+{
+    enum screen_event event = SCREEN_TIME;
+    while (event != SCREEN_END) {
+        const bool goes_on = event == SCREEN_RESIZED || ask(top);
+        if (screen_ended())
+            return 0;
+        if (!goes_on)
+            return top->call->error.code;
+        const int rc = show(top);
+        if (rc != 0)
+            return rc;
+        event = screen_wait(screen_keys(), top->every_ms);
+        if (event == SCREEN_INPUT && !read_key())
+            return 0;
+    }
+    return 0;
 }
 
 static int run_top(struct call *call)
 {
-    struct termios before;
-    struct pollfd key = {.fd = STDIN_FILENO, .events = POLLIN};
-    struct sigaction action = {.sa_handler = on_signal};
-    int64_t every_ms = 2000;
-    time_t away = 0;
-    char pressed = 0;
-    if (command_duration(call, EVERY, EVERY_MAX_MS, &every_ms) < 0)
+    struct top top = {.call = call, .every_ms = EVERY_USUAL_MS};
+    if (call->json)
+        return command_misused(call, "--json: top draws for people; programs take status --json");
+    if (command_duration(call, EVERY, EVERY_MAX_MS, &top.every_ms) < 0 ||
+        command_least(call, EVERY, top.every_ms, EVERY_MIN_MS) < 0)
         return MCAST_USAGE;
-    asked = call->handle;
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    const bool keys = read_keys(&before);
-    int rc = 0;
-    while (rc == 0 && !stopped && pressed != 'q') {
-        rc = show(call, &away);
-        if (rc == 0 && poll(&key, keys ? 1 : 0, (int)every_ms) == 1 &&
-            read(STDIN_FILENO, &pressed, 1) != 1)
-            break;
-    }
-    if (keys)
-        (void)tcsetattr(STDIN_FILENO, TCSANOW, &before);
+    screen_open(call->handle, true, true);
+    const int rc = follow(&top);
+    screen_close();
+    json_decref(top.status);
     return rc;
 }
 
-const struct command command_top = {
-    "top",  "show broker status, again and again", COMMAND_NO_ARGUMENTS, COMMAND_CONNECTED, options,
-    run_top};
+const struct command command_top = {"top",
+                                    "show broker status, again and again",
+                                    COMMAND_NO_ARGUMENTS,
+                                    COMMAND_CONNECTED,
+                                    options,
+                                    .run = run_top};

@@ -15,7 +15,7 @@ enum { JOB, FORMAT };
 enum { TEXT, SLURM, SLURM_YAML, GRAPHVIZ, JSON };
 
 static const struct command_option options[] = {
-    [JOB] = {"job", true}, [FORMAT] = {"format", true}, {0}};
+    [JOB] = {"job", "JOB"}, [FORMAT] = {"format", "text,slurm,slurm-yaml,graphviz,json"}, {0}};
 
 /* Where everything is gathered. */
 struct gathering {
@@ -77,6 +77,7 @@ static int print_text(const struct gathering *all)
         table_cell(table, place->name);
         table_cellf(table, "%u", place->group);
         table_cell(table, place->down ? "down" : "");
+        table_colour(table, place->down ? PLAIN_BAD : PLAIN_NORMAL);
         table_cellf(table, "%u", place->node_count);
         table_cellf(table, "%u", place->nics);
         table_cellf(table, "%u", place->nics_down);
@@ -128,9 +129,8 @@ static int print(struct call *call, struct gathering *all, unsigned format)
 
 static int run_topology(struct call *call)
 {
-    static const char *const formats[] = {"text", "slurm", "slurm-yaml", "graphviz", "json", NULL};
     unsigned format = TEXT;
-    if (command_word(call, FORMAT, formats, &format) < 0)
+    if (command_word(call, FORMAT, &format) < 0)
         return MCAST_USAGE;
     struct gathering all = {.nodes = json_array()};
     int rc = call->given[JOB] ? gather_job(call, &all) : gather_all(call, &all);
@@ -147,4 +147,4 @@ const struct command command_topology = {"topology",
                                          COMMAND_NO_ARGUMENTS,
                                          COMMAND_CONNECTED,
                                          options,
-                                         run_topology};
+                                         .run = run_topology};

@@ -9,9 +9,10 @@
 enum { LIVE, EVERY, THROUGH };
 enum { EVERY_MIN_MS = 500, EVERY_DEFAULT_MS = 2000, EVERY_MAX_MS = 60 * 60 * 1000 };
 
-static const struct command_option options[] = {
-    [LIVE] = {"live", false}, [EVERY] = {"every", true}, [THROUGH] = {"through", true}, {0}};
-static const char *const managers[] = {"slurm", "flux", NULL};
+static const struct command_option options[] = {[LIVE] = {"live", NULL},
+                                                [EVERY] = {"every", "TIME"},
+                                                [THROUGH] = {"through", "slurm,flux"},
+                                                {0}};
 
 static long long number_of(const json_t *object, const char *name)
 {
@@ -78,11 +79,11 @@ static int run_traffic(struct call *call)
     char *json = NULL;
     struct live live = {.through = call->given[THROUGH], .every_ms = EVERY_DEFAULT_MS};
     unsigned word = 0;
-    if (command_word(call, THROUGH, managers, &word) < 0 ||
+    if (command_word(call, THROUGH, &word) < 0 ||
         command_duration(call, EVERY, EVERY_MAX_MS, &live.every_ms) < 0)
         return MCAST_USAGE;
-    if (call->given[LIVE] && live.every_ms < EVERY_MIN_MS)
-        return command_misused(call, "--every: %d ms at least", EVERY_MIN_MS);
+    if (command_least(call, EVERY, live.every_ms, EVERY_MIN_MS) < 0)
+        return MCAST_USAGE;
     if (call->given[LIVE])
         return live_run(call, &live);
     int rc = mcast_job_traffic(call->handle, call->cluster, call->job, &json, &call->error);
@@ -91,4 +92,4 @@ static int run_traffic(struct call *call)
 
 const struct command command_traffic = {"traffic",         "show what a job's NICs have counted",
                                         COMMAND_KNOWN_JOB, COMMAND_CONNECTED,
-                                        options,           run_traffic};
+                                        options,           .run = run_traffic};

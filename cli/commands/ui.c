@@ -7,7 +7,7 @@
 
 enum { PORT };
 
-static const struct command_option options[] = {[PORT] = {"port", true}, {0}};
+static const struct command_option options[] = {[PORT] = {"port", "N"}, {0}};
 
 static int run_ui(struct call *call)
 {
@@ -32,4 +32,4 @@ const struct command command_ui = {"ui",
                                    COMMAND_NO_ARGUMENTS,
                                    COMMAND_CONNECTED,
                                    options,
-                                   run_ui};
+                                   .run = run_ui};

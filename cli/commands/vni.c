@@ -13,12 +13,12 @@
 enum { UID, USERS, ANY_USER, CLUSTERS, EXPIRES, WHEN_UNUSED };
 enum { WORDS_MAX = 256, LIFETIME_MAX_DAYS = 3650 };
 
-static const struct command_option options[] = {[UID] = {"uid", true},
-                                                [USERS] = {"users", true},
-                                                [ANY_USER] = {"any-user", false},
-                                                [CLUSTERS] = {"clusters", true},
-                                                [EXPIRES] = {"expires", true},
-                                                [WHEN_UNUSED] = {"when-unused", false},
+static const struct command_option options[] = {[UID] = {"uid", "N"},
+                                                [USERS] = {"users", ""},
+                                                [ANY_USER] = {"any-user", NULL},
+                                                [CLUSTERS] = {"clusters", "CLUSTER"},
+                                                [EXPIRES] = {"expires", "TIME"},
+                                                [WHEN_UNUSED] = {"when-unused", NULL},
                                                 {0}};
 
 /* ---- create ---- */
@@ -203,4 +203,5 @@ const struct command command_vni = {"vni",
                                     COMMAND_OWN_ARGUMENTS,
                                     COMMAND_CONNECTED,
                                     options,
-                                    run_vni};
+                                    .run = run_vni,
+                                    .argument = "create,list,show,remove"};

@@ -16,7 +16,10 @@ static unsigned long long n(uint64_t number)
 /* F4: a refusal for want of VNIs is only right when there are too few, or are for other users. */
 static void vnis_are_short(struct sim *sim, const struct request *request, unsigned asked)
 {
+    /* A shared VNI whose time is over is free at the end of the step, after all answers. */
+    const unsigned gone = shares_gone_now(sim);
     unsigned available = model_vnis_available(sim);
+    available -= gone < available ? gone : available;
     if (sim->edge.suspect ||
         admin_sees(sim, ALARM_OLD_LEDGER, NULL)) /* those that are not used may be in use */
         return;

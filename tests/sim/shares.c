@@ -296,6 +296,11 @@ static void is_unused(struct sim *sim, uint16_t vni)
     }
 }
 
+unsigned shares_gone_now(const struct sim *sim)
+{
+    return sim->shares.gone_ms == sim->now_ms ? sim->shares.gone : 0;
+}
+
 void shares_saved(struct sim *sim, const struct record *record)
 {
     struct partitions others = {0};
@@ -307,6 +312,8 @@ void shares_saved(struct sim *sim, const struct record *record)
     } else if (record->kind == RECORD_SHARED_GONE) {
         is_unused(sim, record->u.shared_gone);
         idset_remove(&sim->shares.there, record->u.shared_gone);
+        sim->shares.gone = shares_gone_now(sim) + 1;
+        sim->shares.gone_ms = sim->now_ms;
     } else if (record->kind == RECORD_SHARED_VNI) {
         const struct shared_vni_record *rec = &record->u.shared_vni;
         if (rec->state == SHARED_QUARANTINED)

@@ -589,12 +589,12 @@ static void list__shows_what_is_quarantined(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_words(test->out, "WAITS FOR");
-    assert_words(test->out,
-                 "f4    5 1024 2026-11-21T09:00:00.000Z 2026-11-21T09:10:00.000Z "
-                 "elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
-                 "4 that said nothing (which is not known: the job only gave the number of nodes; "
-                 "only the time ends it)\n");
+    assert_words(test->out, " WAITS FOR\n");
+    assert_words(
+        test->out,
+        " d ago elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
+        "4 that said nothing (which is not known: the job only gave the number of nodes; "
+        "only the time ends it)\n");
     assert_words(test->out, "no node, only the time\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("list", "--held", "--json"), 0);
@@ -625,9 +625,8 @@ static void list__shows_what_waits_for_reports(void **state)
         {200, NULL, UNTIL_REPORTED, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("list", "--held"), 0);
-    assert_words(test->out,
-                 "f6    5 1024 2026-11-21T09:00:00.000Z all report 2 that said nothing (which is "
-                 "not known: the job only gave the number of nodes)\n");
+    assert_words(test->out, " d all report 2 that said nothing (which is "
+                            "not known: the job only gave the number of nodes)\n");
     assert_null(strstr(test->out, "free"));
     assert_int_equal(RUN("show", "--cluster=elcap", "f6"), 0);
     assert_words(test->out, "all its nodes have reported");

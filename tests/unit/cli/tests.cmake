@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 mcast_unit(cli_release cli)
+mcast_unit(cli_suggest cli)
 mcast_unit(cli_findings cli)
 mcast_unit(cli_program cli)
 mcast_unit(cli_manager cli)

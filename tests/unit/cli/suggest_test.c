@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a mistyped word may have been (B5). */
+
+#include "cli/completion/suggest.h"
+#include "tests/unit/unit.h"
+
+static void expect(const char *typed, const char *answer)
+{
+    static const char *const words[] = {"list",    "status", "step-down", "release",
+                                        "reserve", "show",   "sort",      "help"};
+    struct suggestion suggestion;
+    char text[SUGGEST_SIZE];
+    suggest_begin(&suggestion, typed);
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        suggest_try(&suggestion, words[i]);
+    assert_string_equal(suggest_text(&suggestion, "--", text), answer);
+}
+
+UNIT(words__that_are_similar)
+{
+    expect("lsit", "; did you mean --list?");    /* swapped */
+    expect("sotr", "; did you mean --sort?");    /* at the end */
+    expect("satus", "; did you mean --status?"); /* left out */
+    expect("reserves", "; did you mean --reserve?");
+    expect("relaese", "; did you mean --release?");
+    expect("shwo", "; did you mean --show?");
+}
+
+UNIT(words__that_are_begun)
+{
+    expect("stat", "; did you mean --status?");
+    expect("st", "; did you mean --status or --step-down?");
+    expect("re", "; did you mean --release or --reserve?");
+    expect("s", "");
+}
+
+UNIT(words__that_are_like_none)
+{
+    expect("frobnicate", "");
+    expect("", "");
+    expect("xy", "");
+    expect("a-word-that-is-longer-than-any-name-may-be", "");
+}
+
+UNIT_RUN(NULL, NULL)
