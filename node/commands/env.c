@@ -154,7 +154,7 @@ static int read_environment(struct node *node, struct variables *variables)
 {
     const char *given[VARIABLES_COUNT];
     struct error err;
-    bool some = false;
+    bool some = false, wrong = false;
     for (int i = 0; i < VARIABLES_COUNT; i++) {
         given[i] = getenv(variables_names[i]);
         if (given[i] && !given[i][0])
@@ -164,9 +164,11 @@ static int read_environment(struct node *node, struct variables *variables)
     int rc = some ? node_find_nics(node, &err) : 0;
     if (rc == 0 && some && node->nics.count == 0)
         rc = error_set(&err, ERROR_NOT_FOUND, "no NIC can be seen here");
-    if (rc == 0)
+    if (rc == 0) {
         rc = variables_inherit(variables, given, &node->nics, &err);
-    if (rc < 0 && rc != ERROR_INVALID && variables_pass(variables, given)) {
+        wrong = rc == ERROR_INVALID;
+    }
+    if (rc < 0 && !wrong && variables_pass(variables, given)) {
         say("warning: SLINGSHOT_* of the outer job are handed on unchecked: %s", err.text);
         rc = 0;
     }

@@ -187,6 +187,15 @@ export FLUX_MCAST_PUBLISHED=plugin
 sed -i '/^\[resource\]/,$d' "$dir/etc/flux.toml" # start_flux adds it
 start
 serves_guests
+# A node that is at fault tells the guest, and is drained, by root's hook.
+nics 1 0
+said=$(as_guest flux run -N2 true 2>&1) && fail "a job runs on a node without NICs"
+[[ $said == *"type=mcast severity=0 the node has 0 NICs"*"which is drained now: submit the job again"* ]] || fail "a guest is told: $said"
+[[ $(as_owner flux resource drain -n -o '{ranks} {reason}') == "1 mcast: the node has 0 NICs"* ]] || fail "drained is: $(as_owner flux resource drain)"
+nics 1 2
+as_owner flux resource undrain 1
+expect_clean
+until_it "what was half made is undone" services_are 0 0
 said=$(as_owner "$hooks/check")
 for line in "^(ok|note) +launch " "^ok +nodes' reports +the plugin tells"; do
     grep -qE "$line" <<<"$said" || fail "check does not say '$line': $said"

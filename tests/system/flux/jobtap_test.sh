@@ -44,7 +44,9 @@ needs=$(env -u LD_LIBRARY_PATH ldd "$(find "$dir/installed" -name mcast.so)")
 prepare
 cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]
-plugins = [{ load = "$plugin", conf = { cluster = "elcap" } }]
+plugins = [{ load = "perilog.so" }, { load = "$plugin", conf = { cluster = "elcap" } }]
+[job-manager.epilog]
+command = ["sh", "-c", "for i in \$(seq 1200); do [ -e $dir/epilog-waits ] || break; sleep 0.05; done"]
 CONF
 start_flux 2
 
@@ -65,6 +67,8 @@ token=$(sed -n 's/.*"FI_CXI_COLL_MCAST_TOKEN": *"\([^"]*\)".*/\1/p' "$dir/out/gr
 [ -n "$token" ] || fail "no token was published"
 ! flux job eventlog "$id" | grep -qF "$token" || fail "the token stands in the eventlog"
 ! grep -qF "$token" "$dir/flux.log" || fail "the token stands in the log"
+said=$(flux job wait-event -t 60 "$id" mcast) # as flux-mcast(1) has it
+[[ $said == *'mcast status="reserved" number='*' vnis=[1024,1025] hwcoll="reserved" addresses=23'* ]] || fail "the first event says: $said"
 said=$(flux job wait-event -t 60 -m status=reserved "$id" mcast) || fail "no event tells what was reserved"
 [[ $said == *'vnis=[1024,1025]'*'hwcoll="reserved"'* ]] || fail "the event says: $said"
 flux job wait-event -t 60 -m status=releasing "$id" mcast >/dev/null || fail "no event tells of the release"
@@ -99,6 +103,26 @@ queried() { flux jobtap query mcast.so >"$dir/query" && jq -e "$1" <"$dir/query"
 queried ".jobs.$(plain "$id").vnis | length == 1" || fail "a query does not tell what the job has: $(cat "$dir/query")"
 until_it "a query tells of the broker" queried '.broker | .answers and .link == "up" and .vnis.numbers == "1024-65535"'
 touch "$dir/go"
+expect_clean
+
+echo "# a release that the broker refuses is an event of the job, while that is there"
+touch "$dir/epilog-waits"
+id=$(flux submit -N1 sleep inf)
+flux job wait-event -q -t 60 "$id" start
+cp "$dir/mcastd.conf" "$dir/mcastd.conf.before"
+kill_broker
+sed -i 's/^users = .*/users = daemon/; s/^socket_mode.*/&\nadmins = daemon/' "$dir/mcastd.conf"
+start_broker
+flux cancel "$id"
+said=$(flux job wait-event -t 60 -m status=unreleased "$id" mcast) || fail "no event tells that it is not released: $(flux job eventlog "$id")"
+[[ $said == *'status="unreleased" reason="'*'may not do this'* ]] || fail "the event says: $said"
+rm "$dir/epilog-waits"
+flux job wait-event -q -t 60 "$id" clean
+kill_broker
+cp "$dir/mcastd.conf.before" "$dir/mcastd.conf"
+start_broker
+holds "$id" || fail "the broker has let it go"
+mcastctl release "$(plain "$id")" >/dev/null
 expect_clean
 
 echo "# a broker that is stopped holds up nobody else, and a held job can be cancelled"
@@ -160,7 +184,7 @@ expect_clean
 
 echo "# what is wrong with its conf is said when it is loaded"
 flux jobtap remove mcast.so
-for words in cluster=el-cap patience=0 "cluster=elcap colour=red"; do
+for words in cluster=el-cap "cluster=elcap patience=0" "cluster=elcap colour=red"; do
     # shellcheck disable=SC2086  # they are words
     said=$(load $words 2>&1) && fail "loaded with $words"
     [[ $said == *"mcast: "*conf* ]] || fail "with $words it says '$said'"

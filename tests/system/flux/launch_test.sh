@@ -71,6 +71,19 @@ for other in "$first" '"launch": "MCASTM.AwQFAAA"'; do
 done
 until_it "all VNIs are free" nothing_held
 
+# ---- the broker is needed and away, with the job manager's plugin: the job ends in words, no node is drained
+begin fAway1
+sed -i 's|"launch": *"[^"]*"|"launch": "MCASTM.AwQFAAA"|' "$grant"
+cp "$dir/node0.conf" "$dir/node0.conf.before"
+sed -i 's|^url = .*|url = unix:/nowhere\nbusy_retry = 0s|' "$dir/node0.conf"
+rm -f "$FAKE_FLUX/calls"
+FLUX_MCAST_PUBLISHED=plugin on_nodes prolog || fail "a node fails, and would be drained: $(cat "$dir"/said.*)"
+grep -q '^job raise --type=mcast --severity=0 fAway1 .*/nowhere.*submit the job again' "$FAKE_FLUX/calls" || fail "Flux is asked: $(cat "$FAKE_FLUX/calls")"
+! grep -q '^resource drain' "$FAKE_FLUX/calls" || fail "a node is drained as the broker is away"
+mv "$dir/node0.conf.before" "$dir/node0.conf"
+end
+until_it "all VNIs are free" nothing_held
+
 # ---- without documents, by the site's wish or the broker's lack: as before
 for way in none auto; do
     [ $way = none ] || { kill_broker && sed -i '/^munge_socket/d' "$dir/mcastd.conf" && start_broker; }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # All brokers of a Flux of four nodes are killed at once with a job running, and Flux is started again: no
 # epilog of that job comes. Its VNI is not given out before its services are gone, and the nodes end those
-# by themselves (F9, F20, I3, B11).
+# by themselves. A service that is stuck then drains its node, whatever that job has left (F9, F20, I3, B11).
 # shellcheck shell=bash
 nodes=4
 . "$(dirname "$0")/nodes.sh"
@@ -52,6 +52,25 @@ flux job wait-event --quiet "$next" start >/dev/null
 got=$(vni_of "$(flux job id --to=f58plain "$next")")
 [ "$got" != "$vni" ] || fail "VNI $vni is given out again while services with it are left"
 services_are 8 4 4 4 || fail "the next job's services are not beside the first one's: $(services 0) $(services 1)"
+
+# ---- a stuck service drains its node, although another of the same user is there: that one's job is over
+flux cancel "$next"
+flux job wait-event --quiet "$next" clean >/dev/null
+until_it "the first one's services are left" services_are 4 2 2 2
+stuck=$(flux submit -n1 --requires=host:n1 sleep inf)
+flux job wait-event --quiet "$stuck" start >/dev/null
+stuck_job=$(flux job id --to=f58plain "$stuck")
+service=$(MOCK_RANK=1 command mcast-node list --json |
+    jq --arg job "elcap/$stuck_job" 'first(.services[] | select(.device == "cxi1" and .job == $job)) | .id')
+nics 1 2 "[fault stuck]\\ncall = destroy_svc\\nnic = cxi1\\nservice = $service\\nerrno = EBUSY\\n"
+flux cancel "$stuck"
+drained() { flux resource drain -n -o '{ranks} {reason}' | grep -q "^1 mcast: cxi1: service $service of job elcap/$stuck_job is still in use"; }
+until_it "flux resource drain lists the node, and why: $(flux resource drain -n -o '{ranks} {reason}')" drained
+services_are 4 3 2 2 || fail "there are $(services 0) $(services 1) $(services 2) $(services 3) services"
+nics 1 2
+flux resource undrain 1
+next=$(flux submit -N4 -n4 sleep inf)
+flux job wait-event --quiet "$next" start >/dev/null
 
 # ---- the nodes end what is left of it, as mcast-node.timer has them do, and nothing of the next one
 tended() {

@@ -46,32 +46,51 @@ asked() { requests '/jobs/{'; }
 # Requests that the fabric manager has answered and that changed something: POST, DELETE, PATCH.
 changed() { fm_asks "$url/mock/log" | grep -oE '"method": ?"[A-Z]+"' | grep -cv GET || true; }
 
+own_words() { requests '/jobs/{}/nodes/'; } # reports of a node about itself
+
+# one_job: no node reports by itself. True: all nodes are told of by one request, as where they are ready
+# within a second of each other. On a busy host they may not be, and are told of by more.
+one_job() {
+    local before changes own kind cost
+    local -A after
+    before=$(asked)
+    changes=$(changed)
+    own=$(own_words)
+    for kind in "${kinds[@]}"; do after[$kind]=$(requests "$kind"); done
+    start
+    [ $(($(asked) - before)) = 1 ] || fail "$(($(asked) - before)) requests until the job starts"
+    [ $(($(changed) - changes)) = 1 ] || fail "$(($(changed) - changes)) at the fabric manager until the job starts"
+    services_are 4 2 2 2 || fail "not all nodes have services"
+    flux job info "$id" mcast | grep -q '"launch":"MCASTM\.' || fail "no document was published"
+    flux cancel "$id"
+    clean
+    until_it "all VNIs are free" nothing_held
+    services_are 0 0 0 0 || fail "services are left"
+    [ "$(own_words)" = "$own" ] || fail "$(($(own_words) - own)) nodes reported themselves"
+    for kind in "${kinds[@]}"; do
+        [ "$(requests "$kind")" = $((${after[$kind]} + 1)) ] || fail "$(($(requests "$kind") - ${after[$kind]})) requests $kind"
+    done
+    until_it "the fabric manager has given it back" fm_holds_nothing
+    [ $(($(changed) - changes)) = 2 ] || fail "$(($(changed) - changes)) at the fabric manager for a job"
+    cost=$(($(asked) - before))
+    echo "requests for a job of four nodes: 1 until its first process, $cost in all"
+    [ $cost = 3 ]
+}
+kinds=('PUT",route="/v1/clusters/{}/jobs/{}",' 'DELETE",route="/v1/clusters/{}/jobs/{}",')
+
 echo "# one request until the first process, three until all is over"
-before=$(asked)
-changes=$(changed)
-start
-[ $(($(asked) - before)) = 1 ] || fail "$(($(asked) - before)) requests until the job starts"
-[ $(($(changed) - changes)) = 1 ] || fail "$(($(changed) - changes)) at the fabric manager until the job starts"
-services_are 4 2 2 2 || fail "not all nodes have services"
-flux job info "$id" mcast | grep -q '"launch":"MCASTM\.' || fail "no document was published"
-flux cancel "$id"
-clean
-until_it "all VNIs are free" nothing_held
-services_are 0 0 0 0 || fail "services are left"
-[ $(($(asked) - before)) = 3 ] || fail "$(($(asked) - before)) requests for a job"
-for kind in 'PUT",route="/v1/clusters/{}/jobs/{}",' 'DELETE",route="/v1/clusters/{}/jobs/{}",' '/jobs/{}/nodes"'; do
-    [ "$(requests "$kind")" = 1 ] || fail "$(requests "$kind") requests $kind"
+tries=1
+until one_job; do
+    [ $tries -lt 5 ] || fail "each of $tries jobs took more than three requests"
+    tries=$((tries + 1))
 done
-until_it "the fabric manager has given it back" fm_holds_nothing
-[ $(($(changed) - changes)) = 2 ] || fail "$(($(changed) - changes)) at the fabric manager for a job"
-echo "requests for a job of four nodes: 1 until its first process, $(($(asked) - before)) in all"
 
 echo "# what the nodes' NICs have counted is in the sum, and costs no request (P6)"
 for rank in 0 1 2 3; do
     echo "sysfs = $dir/node$rank/sysfs" >>"$dir/node$rank.conf"
     nics "$rank" 2 'sysfs = yes\n[nic]\ntx_octets = 1000\n'
 done
-before=$(asked)
+own=$(own_words)
 start
 for rank in 0 1 2 3; do # the mock writes its files when it is asked for the NICs
     nics "$rank" 2 "sysfs = yes\n[nic]\ntx_octets = 1100\n[cxi1]\ntx_octets = $((1100 + rank))\npaused = 7\n"
@@ -80,7 +99,7 @@ done
 flux cancel "$id"
 clean
 until_it "all VNIs are free" nothing_held
-[ $(($(asked) - before)) = 3 ] || fail "$(($(asked) - before)) requests for a job with traffic"
+[ "$(own_words)" = "$own" ] || fail "$(($(own_words) - own)) nodes reported a job with traffic themselves"
 mcastctl --json traffic "$(flux job id --to=f58plain "$id")" >"$dir/traffic"
 for words in '"nodes": 4,' '"tx_octets": 806,' '"paused": 28,' '"shared": 0,' '"lacking": \[\]'; do
     grep -q "$words" "$dir/traffic" || fail "traffic lacks $words: $(cat "$dir/traffic")"
@@ -99,10 +118,15 @@ until_it "housekeeping is over" housekept
 [ "$(asked)" = "$before" ] || fail "$(($(asked) - before)) requests for a job that wants nothing"
 
 echo "# the owner's word counts, and no other's"
-for words in "elcap $id 1 n0" "other $id 1 n0" "elcap f1 1 n0" "elcap x 1 n0"; do
+start
+number=$(flux job info "$id" mcast | jq .number)
+for words in "other $id $number n0" "elcap $id $number n[0-1]" "elcap f1 $number n0" "elcap x $number n0"; do
     # shellcheck disable=SC2086  # they are words
     ! "$hooks/tell" $words 2>"$dir/err" || fail "'$words' is taken"
 done
+flux cancel "$id"
+clean
+until_it "all VNIs are free" nothing_held
 
 echo "# a service that stays is not told as gone: its node says so, and when it is"
 nics 1 2 '[fault stuck]\ncall = destroy_svc\nnic = cxi1\nerrno = EBUSY\n'
@@ -139,6 +163,7 @@ kill -STOP "$broker"
 flux cancel "$id"
 kill_broker
 clean
+until_it "housekeeping is over, which would send them" housekept
 start_broker
 expect_clean
 waits_for_nodes() { held | grep -qE 'n\[?[0-2]'; }
