@@ -70,7 +70,7 @@ void shares_told(struct sim *sim, const struct request *request, enum answer_kin
 void shares_saved(struct sim *sim, const struct record *record);
 void shares_joined(struct sim *sim, const struct entry *e, const struct reservation_record *r);
 bool shares_has(const struct sim *sim, uint16_t vni); /* a shared VNI is, or is quarantined */
-unsigned shares_gone_now(const struct sim *sim); /* free again since this step began */
+unsigned shares_gone_now(const struct sim *sim);      /* free again since this step began */
 bool shares_foreign(const struct sim *sim,
                     uint16_t vni); /* the broker knows that it is another's */
 void shares_died(struct sim *sim, uint64_t durable);

@@ -340,6 +340,10 @@ json_t *request_memo(const json_t *reservation)
         if (value && !json_is_null(value))
             json_object_set(memo, members[i].name, value);
     }
+    /* How many it wished for, when it was given none. */
+    const char *state = json_string_value(json_object_get(memo, "hwcoll"));
+    if (!state || strcmp(state, "reserved") != 0)
+        json_object_del(memo, "addresses");
     json_object_set_new(memo, "summary", summary(memo));
     return memo;
 }

@@ -206,10 +206,17 @@ static void start_without(struct hold *hold, const char *words)
 
 static int ask_broker(struct hold *hold, struct mcast_error *error);
 
+static unsigned milliseconds_left(const struct hold *hold)
+{
+    const double waited_ms = (now_of(hold->jobtap) - hold->began) * 1000;
+    const unsigned may_ms = hold->jobtap->retry_timeout_ms;
+    return waited_ms < may_ms ? may_ms - (unsigned)waited_ms : 0;
+}
+
 /* For the next jobs, too: what a broker is not set up for it will not do soon. */
 static void ask_without_launch(struct hold *hold, const struct mcast_error *why)
 {
-    enum { NOT_SOON_S = 60 };
+    enum { NOT_SOON_S = 60, TOO_SHORT_MS = 1000 };
     struct jobtap *jobtap = hold->jobtap;
     struct mcast_error error = {0};
     flux_log(jobtap->flux, LOG_INFO, "mcast: %s gets no launch document: %s", hold->name,
@@ -217,6 +224,11 @@ static void ask_without_launch(struct hold *hold, const struct mcast_error *why)
     if (why->code == MCAST_REFUSED)
         jobtap->launch_after = now_of(jobtap) + NOT_SOON_S;
     hold->asked->wanted.launch = NULL;
+    if (why->code != MCAST_REFUSED && milliseconds_left(hold) < TOO_SHORT_MS) {
+        drop_request(hold);
+        start_without(hold, why->text);
+        return;
+    }
     if (ask_broker(hold, &error) < 0)
         refuse_job(hold, error.text);
 }
@@ -250,9 +262,8 @@ static int ask_broker(struct hold *hold, struct mcast_error *error)
 {
     struct jobtap *jobtap = hold->jobtap;
     const struct mcast_request *wanted = &hold->asked->wanted;
-    const double waited_ms = (now_of(jobtap) - hold->began) * 1000;
-    unsigned ms =
-        waited_ms < jobtap->retry_timeout_ms ? jobtap->retry_timeout_ms - (unsigned)waited_ms : 1;
+    unsigned ms = milliseconds_left(hold);
+    ms = ms > 0 ? ms : 1;
     hold->launching = wanted->launch;
     if (hold->launching && ms > REQUEST_LAUNCH_MS)
         ms = REQUEST_LAUNCH_MS;

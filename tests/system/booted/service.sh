@@ -114,6 +114,7 @@ first_boot() {
 
     if [ -n "$older" ]; then upgrade; fi
     running
+    node "$packages"
     say "reboot"
     touch $work/booted
     systemctl reboot
@@ -255,6 +256,7 @@ second_boot() {
     say "booted: mcastd runs by itself, with all its jobs"
     until_it "mcastd runs" systemctl -q is-active mcastd
     same_jobs "booted"
+    node_booted
 
     say "removed: the ledger and the configuration stay"
     apt-get -qq remove mcastd >$work/apt.log 2>&1 || { cat $work/apt.log >&2; fail "apt-get remove"; }
@@ -272,7 +274,7 @@ second_boot() {
     for place in etcd path mount link; do ledger_elsewhere $place; done
 
     say "purged: ledger, keys and configuration are gone, what the site put there is not"
-    apt-get -qq purge mcastd mcastctl libmcast0 mcast-doc mock-fm >$work/apt.log 2>&1 ||
+    apt-get -qq purge mcastd mcastctl mcast-node libmcast0 mcast-doc mock-fm >$work/apt.log 2>&1 ||
         { cat $work/apt.log >&2; fail "apt-get purge"; }
     find /etc /usr /var/lib /run -xdev \( -name '*mcast*' -o -name mock_fm \) ! -name "*dreamcast*" ! -path "/usr/src/*" ! -path "/var/lib/apt/*" ! -path "$work/*" | sort >$work/left
     printf '%s\n' /etc/mcastd | diff -u - $work/left >&2 || fail "something else is left (above)"
@@ -280,6 +282,8 @@ second_boot() {
     say "all is well"
 }
 
+# shellcheck source=tests/system/booted/node.sh
+. "$top/tests/system/booted/node.sh"
 if [ "$(cat /proc/1/comm)" != systemd ] || [ "$(id -u)" != 0 ]; then
     echo "skipped: systemd is not process 1, or this is not root"
     exit 77

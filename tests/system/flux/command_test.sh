@@ -73,6 +73,8 @@ flux cancel "$id"
 ended "$id"
 start_job -N2
 expect "in use, 23 more are not left" "wait until jobs" -- explain "$id"
+said=$(flux jobs -no '{user.mcast.summary}' "$id")
+[[ $said == *"no addresses: "*"in use"* ]] || fail "Flux says of a job without addresses: $said"
 flux cancel "$id"
 ended "$id"
 id=$(flux submit -N2 -o mcast.hwcoll=required true)

@@ -9,7 +9,7 @@ skip() {
     exit 77
 }
 [ -n "${fake_flux:-}" ] || [ -x "${FLUX_PREFIX:-/none}/bin/flux" ] ||
-    skip "FLUX_PREFIX names no installation of flux-core"
+    skip "FLUX_PREFIX names no installation of flux-core; ./dev flux DIR runs it"
 PATH=$build/bin:${fake_flux:-${FLUX_PREFIX:-}/bin}:/usr/local/bin:/usr/bin:/usr/sbin:/bin:/sbin
 hooks=$build/libexec/mcastd/flux
 etc=$build/etc/flux

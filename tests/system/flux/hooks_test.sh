@@ -109,6 +109,14 @@ looked() { asked '^job info .* mcast$'; }
 until_it "the node looks" looked
 echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 wait "$node" || fail "a node does not wait for what is published"
+# Where its view of the KVS stands still, it has it move on; and still nothing more is told.
+rm "$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
+on_node FLUX_MCAST_PUBLISHED=1 &
+node=$!
+nudged() { asked "^kvs put $FAKE_JOB.mcast_waits=1\$"; }
+until_it "the node has Flux commit something" nudged
+echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
+wait "$node" || fail "a node does not wait for what is published late"
 # What user flux says, root does not run; only the broker's socket is taken from it.
 [ ! -e "$dir/was-run" ] || fail "root runs what the environment names"
 [ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "root's programs are told: $(cat "$dir/told")"

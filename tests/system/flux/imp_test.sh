@@ -10,7 +10,7 @@ skip() {
     echo "skipped: $*"
     exit 77
 }
-[ -x "$imp" ] || skip "there is no flux-imp in FLUX_PREFIX"
+[ -x "$imp" ] || skip "there is no flux-imp in FLUX_PREFIX; ./dev flux DIR --security DIR runs it"
 [ "$(id -u)" = 0 ] || skip "only root can be several users"
 [ -x /usr/sbin/munged ] || skip "there is no munged"
 if [ -z "${mcast_mounts_alone:-}" ]; then
@@ -61,6 +61,10 @@ allowed-types = [ "munge" ]
 munge.socket-path = "$dir/munge/socket"
 CONF
 start_munged
+# mcastd's user, as its unit has it, is a guest of this Flux.
+# shellcheck disable=SC2016 # that shell expands it
+printf '#!/bin/sh\n[ "$3" != User ] || echo %s\n' $guest >"$dir/bin/systemctl"
+chmod 755 "$dir/bin/systemctl"
 
 # system_conf PLUGINS: for a site's system/conf.d; what runs is appended
 system_conf() {
@@ -86,6 +90,8 @@ start() {
 serves_guests() {
     local said id
     said=$(as_owner "$hooks/check") || fail "check finds: $said"
+    said=$("$hooks/check") || fail "check, run by root, finds: $said"
+    grep -q "^ok  *list_command " <<<"$said" || fail "a guest's list_command does not do: $said"
     as_guest flux run -N2 -n2 env >"$dir/out/env"
     [ "$(grep -c '^FI_CXI_COLL_MCAST_TOKEN=.' "$dir/out/env")" = 2 ] || fail "a guest's tasks have no token"
     grep -qx 'SLINGSHOT_DEVICES=cxi0,cxi1,cxi2,cxi3' "$dir/out/env" || fail "node 0 has no services"

@@ -166,6 +166,10 @@ expect_clean
 
 echo "# a broker that stays away: who needs VNIs is refused, others go on"
 reload cluster=elcap patience=1
+kill -STOP "$broker" # it takes what it is asked, and is silent
+expect_refused "did not answer within 1000 ms" flux submit -N1 true
+kill -CONT "$broker"
+expect_clean
 kill_broker
 expect_refused "cannot reach mcastd" flux submit -N1 true
 expect_refused "cannot reach mcastd" flux submit -N1 -o mcast.vnis=0 -o mcast.hwcoll=required true

@@ -30,6 +30,9 @@ flux job wait-event --quiet "$id" start >/dev/null
 job=$(flux job id --to=f58plain "$id")
 services_are 4 2 2 2 || fail "a running job has $(services 0) $(services 1) $(services 2) $(services 3) services"
 vni=$(vni_of "$job")
+# shellcheck disable=SC2317 # until_it runs it
+tasks_run() { [ "$(cat "$dir"/pid.? 2>/dev/null | wc -l)" = 4 ]; }
+until_it "its tasks run" tasks_run
 
 # ---- all at once, as when a machine's management network is cut, and no process of Flux is left
 brokers=$(flux exec -q flux getattr broker.pid)

@@ -73,6 +73,9 @@ class Explain(unittest.TestCase):
             "note": "hardware collectives are required but not available: " + words}), status=UP)
         self.expect(said, "Refused", "wait until jobs", "it would have run, without them")
         self.assertNotIn("VNIs", said)
+        words = "cluster elcap has 23 of its 30 multicast addresses in use, 23 more are not left"
+        said = self.said(make_job(*STARTED), status=UP, reservation=reservation("denied", words))
+        self.expect(said, words, "submit it again\n")  # the status shows all clusters' together
 
     def test_fabric_manager_is_away(self):
         there = reservation("unavailable", "the link to the fabric manager is down")
@@ -124,8 +127,50 @@ class Explain(unittest.TestCase):
             "type": "mcast", "severity": 0, "note": "-o mcast.vnis is a number from 0 to 4"}))
         self.expect(said, "flux-shell-mcast(1)")
 
+    def test_options_that_are_refused(self):
+        def refused(note, event="mcast", **facts):
+            return self.said(make_job("submit", "alloc", "exception", "clean", exception={
+                "type": event, "severity": 0, "note": note}), **facts)
+        self.expect(refused("traffic_classes[0] must be best_effort"), "-o mcast.tc")
+        inside = "mcast: -o mcast.vnis=3: the instance around this job has 1"
+        said = refused(inside, "exec", level=1)
+        self.expect(said, "Refused      -o mcast.vnis=3", "when the instance is submitted")
+        self.assertNotIn("administrator", said)
+        self.expect(refused("mcast: -o mcast.… knows vnis", "exec", level=1), "flux-shell-mcast(1)")
+        down = "hardware collectives are required but not available: the link to it is down"
+        self.expect(refused(down, status=DOWN), "wait until it is up", "it would have run")
+        self.expect(refused(down, status=UP), "it is reached now")
+        misspelt = make_job(*STARTED)
+        misspelt.spec["attributes"]["system"]["shell"]["options"] = {"mcsat": "off", "verbose": 1}
+        said = self.said(misspelt, reservation=reservation())
+        self.expect(said, "-o mcsat is not one", "VNIs         1024")
+        self.assertNotIn("verbose", said)
+
+    def test_what_a_job_had(self):
+        """Its VNIs are free again, and the fabric manager's part is not yet."""
+        memo = {"mcast": {"vnis": [1030], "hwcoll": "reserved", "addresses": 23}}
+        said = self.said(make_job(*STARTED + ("finish", "clean"), memo=memo), status=DOWN,
+                         reservation=dict(reservation(vnis=[]), state="releasing"))
+        self.expect(said, "VNIs         1030", "had 23 multicast addresses")
+
+    def test_what_others_wrote(self):
+        said = self.said(make_job(*STARTED, memo={"mcast": "junk"}))
+        self.expect(said, "Reservation  none")
+        said = self.said(make_job("submit", "exception", "clean", exception={
+            "type": "mcast", "severity": 0, "note": "x" * 100000}))
+        self.assertLess(len(said), 1000)
+
+    def test_held(self):
+        said = self.said(make_job("submit", "priority", priority={"priority": 0}))
+        self.expect(said, "held (urgency 0)", "flux job urgency f1 default")
+        held = make_job("submit", "alloc", "prolog-start", "prolog-start")
+        held.events[2]["context"] = {"description": "job-manager.prolog"}
+        held.events[3]["context"] = HELD
+        self.expect(self.said(held, status=UP), "waits for mcastd's answer")
+
     def test_nobody_asked(self):
-        self.expect(self.said(make_job("submit")), "none yet", "got its resources")
+        self.expect(self.said(make_job("submit")), "none yet", "flux jobs shows what it depends on")
+        self.expect(self.said(make_job("submit", "depend")), "none yet", "got its resources")
         self.expect(self.said(make_job("submit", "alloc", "start"), status=UP),
                     "no prolog asked mcastd", "flux-config-mcast(5)")
         said = self.said(make_job("submit", "alloc", "prolog-start", "prolog-finish", "start",
@@ -138,6 +183,8 @@ class Explain(unittest.TestCase):
             "status": "reserved", "vnis": [1031], "hwcoll": "reserved", "addresses": 9}))
         self.expect(said, "1031", "9 multicast addresses")
         self.expect(self.said(make_job("submit", "alloc", "start"), level=1), "flux --parent")
+        said = self.said(make_job("submit", "alloc", "start", option={"vnis": 0}), level=1)
+        self.expect(said, "what that job has, this one by its -o mcast.vnis=0")
         self.expect(self.said(make_job("submit", "exception", "clean", exception={
             "type": "cancel", "severity": 0})), "not by mcastd", "before it got its resources")
 

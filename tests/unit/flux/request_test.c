@@ -257,6 +257,28 @@ UNIT(idset__counts)
     assert_false(request_count_ids(NULL, &count));
 }
 
+/* ---- what all may know of a reservation (F23, F24) ---- */
+
+static void expect_summary(const char *expected, const char *reservation)
+{
+    json_t *given = json_loads(reservation, 0, NULL);
+    json_t *memo = request_memo(given);
+    assert_string_equal(json_string_value(json_object_get(memo, "summary")), expected);
+    assert_int_equal(json_object_get(memo, "addresses") != NULL, strstr(expected, "23") != NULL);
+    json_decref(memo);
+    json_decref(given);
+}
+
+UNIT(memo__has_the_addresses_that_were_given_not_those_wished_for)
+{
+    expect_summary("VNIs 1024,1025, 23 addresses",
+                   "{\"vnis\":[1024,1025],\"hwcoll\":{\"state\":\"reserved\",\"addresses\":23}}");
+    expect_summary("VNI 1024, no addresses: none are left",
+                   "{\"vnis\":[1024],\"hwcoll\":{\"state\":\"denied\",\"addresses\":23,"
+                   "\"reason\":\"none are left\"}}");
+    expect_summary("no VNI, no addresses", "{\"vnis\":[]}");
+}
+
 /* ---- launch documents (S5, F23) ---- */
 
 UNIT(launch__is_asked_for_unless_the_site_does_not_want_it)

@@ -15,7 +15,7 @@ class Site:
     """The broker of this Flux, and what it calls it."""
 
     def __init__(self, arguments):
-        self.broker = mcast.Broker(arguments.url)
+        self.broker = mcast.Broker(arguments.url, timeout=10)  # somebody waits for it
         self._cluster = arguments.cluster or os.environ.get("MCAST_CLUSTER")
         self._settings = None
 
@@ -125,6 +125,9 @@ def rows_of(fields):
 def run_jobinfo(arguments):
     site = Site(arguments)
     job = job_of(arguments)
+    if flux.instance_level() > 0:
+        raise flux.Trouble("jobs of this instance use what the job around it has: flux --parent mcast "
+                           "jobinfo $(flux getattr jobid)")
     try:
         fields = site.broker.show(site.cluster(job), job.id).fields
     except (mcast.NotFound, mcast.NoAnswer) as error:

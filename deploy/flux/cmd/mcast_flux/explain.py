@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Why a job has what it has. Nothing is asked here: of facts, sentences are made."""
+import difflib
 
 SLOWER = "without them the job runs as well: its collectives are made by software, and slower"
 
@@ -26,8 +27,11 @@ class Facts:
     @property
     def known(self):
         """Fields of the reservation: now, or as the job was told at its start."""
+        told = self.job.published or self.job.memo
         if self.reservation and self.reservation.get("state") != "gone":
-            return self.reservation
+            if self.reservation.get("state") == "active" or self.reservation.get("vnis"):
+                return self.reservation
+            return dict(self.reservation, vnis=told.get("vnis", []))  # which it has no more
         if self.job.published.get("job"):
             return self.job.published
         memo = self.job.memo
@@ -43,11 +47,20 @@ class Facts:
         return ((self.status or {}).get("fabric_manager") or {}).get("link")
 
 
+LONGEST = 600
+
+
+def shortened(text):
+    """What others wrote may be as long as they like."""
+    return text if len(text) <= LONGEST else text[:LONGEST - 1] + "\u2026"
+
+
 class Part:
     """One subject: a finding, and what the user can do."""
 
     def __init__(self, subject, finding, *steps):
-        self.subject, self.finding, self.steps = subject, finding, [one for one in steps if one]
+        self.subject, self.finding = subject, shortened(finding)
+        self.steps = [shortened(one) for one in steps if one]
 
     def lines(self):
         yield "%-12s %s" % (self.subject, self.finding)
@@ -68,6 +81,11 @@ def _is_off(option):
 
 # ---- a job that has no reservation
 
+def _chosen(option):
+    wishes = ["-o mcast.%.20s=%.40s" % one for one in option.items()] if isinstance(option, dict) else []
+    return ", this one by its " + ", ".join(wishes[:6]) if wishes else ""
+
+
 def _nothing(facts):
     job = facts.job
     if _is_off(job.option):
@@ -76,11 +94,16 @@ def _nothing(facts):
     if facts.level > 0:
         return Part("Reservation",
                     "none of its own: this Flux runs within a job of another one, and jobs here use "
-                    "what that job has",
+                    "what that job has" + _chosen(job.option),
                     "ask there: flux --parent mcast explain $(flux getattr jobid)")
-    if job.state == "waiting for resources":
+    if job.on_hold:
+        return Part("Reservation", "none yet: the job is held (urgency 0), and it is made when the job "
+                    "has got its resources", "let it go: flux job urgency %s default" % job.id)
+    if job.state.startswith("waiting"):
         return Part("Reservation", "none yet: it is made when the job has got its resources, before "
-                    "its tasks start", "see flux jobs for why the job waits")
+                    "its tasks start", "flux resource list shows what is free, and flux resource drain which "
+                    "nodes are out of use, and why" if job.has("depend") else
+                    "flux jobs shows what it depends on")
     if job.state == "starting" and (job.by_plugin or job.by_script):
         return _held(facts)
     if job.exception.get("type") != "mcast" and not job.has("start"):
@@ -103,7 +126,7 @@ def _held(facts):
     held = [one for one in facts.job.held() if one in ("mcast", "job-manager.prolog")]
     if not held:
         return Part("Reservation", "not known yet: the job is just starting", "ask again")
-    what = ("mcastd's answer" if held == ["mcast"] else
+    what = ("mcastd's answer" if "mcast" in held else
             "its prolog, which asks mcastd" if facts.hooks == "scripts" else "its prolog")
     return Part("Reservation", "none yet: the job's start waits for " + what,
                 "mcastd does not answer: the job starts when it does, or is refused after the time "
@@ -141,9 +164,14 @@ def _broker_step(facts):
 
 def _remedy(facts, words):
     """What can be done about a refusal, by its words."""
+    if "instance around this job" in words:
+        return ["it is chosen when the instance is submitted: flux batch -o mcast…, flux alloc -o mcast…"]
     if "hardware collectives are required" in words:
-        more = _budget_steps() if "in use" in words else _size_step(facts, words)
-        return more[:1] + ["with -o mcast.hwcoll=on it would have run, without them"]
+        more = (_budget_steps(words) if "in use" in words else _size_step(facts, words) or
+                [_link_step(facts, "wait until it is up, see flux mcast status, and submit the job again")])
+        return [one for one in more[:1] if one] + ["with -o mcast.hwcoll=on it would have run, without them"]
+    if words.startswith("traffic_classes"):
+        return ["that is -o mcast.tc, such as -o mcast.tc=low_latency:best_effort"]
     if words.startswith("-o mcast"):
         return ["flux-shell-mcast(1) has all options"]
     if "cannot reach mcastd" in words or "no connection" in words or "did not answer" in words:
@@ -168,6 +196,8 @@ def _ending(facts):
         note = why.get("note") or "without words"
         return Part("Refused", note, *_remedy(facts, note))
     note = why.get("note") or ""
+    if note.startswith(("mcast: -o mcast", "mcast: hardware collectives are required")):
+        return Part("Refused", note[7:], *_remedy(facts, note[7:]))
     if note.startswith("mcast: "):
         return Part("Ended", "before its tasks began, by mcastd's part on a node: " + note[7:],
                     "submit the job again; if it happens again, tell the administrator these words")
@@ -209,10 +239,14 @@ def _size_step(facts, reason):
     return []
 
 
-def _budget_steps():
-    return ["wait until jobs that have addresses end, and submit it again: flux mcast status shows "
-            "how many are left",
+def _budget_steps(reason):
+    shown = "" if "cluster" in reason else ": flux mcast status shows how many are left"
+    return ["wait until jobs that have addresses end, and submit it again" + shown,
             "not to run without them: -o mcast.hwcoll=required, which refuses the job", SLOWER]
+
+
+def _link_step(facts, down):
+    return "it is reached now: submit the job again" if facts.link == "up" else facts.link and down
 
 
 def _missing(facts, state, reason):
@@ -230,11 +264,10 @@ def _missing(facts, state, reason):
         return reason, _size_step(facts, reason or "")
     if state == "denied":
         if "in use" in (reason or ""):
-            return reason, _budget_steps()
+            return reason, _budget_steps(reason)
         return reason, ["submit it again later, or ask the administrator", SLOWER]
     if state in ("timeout", "unavailable"):
-        now = ("it is reached now: submit the job again" if facts.link == "up" else
-               "it is not reached now either: tell the administrator" if facts.link else None)
+        now = _link_step(facts, "it is not reached now either: tell the administrator")
         return "at the job's start: %s" % reason, [now, SLOWER]
     if state == "wanted":
         return "the fabric manager is just asked for them", ["ask again in a moment"]
@@ -289,9 +322,18 @@ def _vnis(facts, known):
 
 # ---- all of it
 
+def _misspelt(facts):
+    """Flux takes any shell option, whether somebody reads it or not."""
+    for name in facts.job.shell_options:
+        if name != "mcast" and difflib.get_close_matches(name, ["mcast"], cutoff=0.7):
+            return Part("Options", "-o %.40s is not one of mcastd's, which begin with -o mcast" % name,
+                        "flux-shell-mcast(1) has all options")
+    return None
+
+
 def explain(facts):
     """Parts, in the order of what matters."""
-    parts = [_ending(facts)]
+    parts = [_ending(facts), _misspelt(facts)]
     known = facts.known
     if known and not _is_off(facts.job.option):
         if facts.job.state in ("over", "ending"):

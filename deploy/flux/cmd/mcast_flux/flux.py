@@ -20,7 +20,7 @@ def ask(*arguments):
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     except OSError as error:
         raise Trouble("flux cannot be started: %s" % error)
-    said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0]
+    said = done.stderr.decode("utf-8", "replace").strip().split("\n")[0][:300]
     if "flux_open" in said:
         raise Trouble("no Flux answers here (FLUX_URI): %s" % said)
     return done.returncode, done.stdout.decode("utf-8", "replace"), said
@@ -92,18 +92,30 @@ class Job:
                             ("alloc", "starting")):
             if self.has(event):
                 return word
-        return "over" if self.exception else "waiting for resources"
+        if self.exception:
+            return "over"
+        return "waiting for resources" if self.has("depend") else "waiting for other jobs"
+
+    @property
+    def on_hold(self):
+        """By its urgency, or that of its queue: no resources are looked for."""
+        priorities = [one.get("priority") for one in self.all("priority")]
+        return priorities[-1:] == [0] and not self.has("alloc") and not self.exception
+
+    @property
+    def shell_options(self):
+        options = self.spec
+        for name in ("attributes", "system", "shell", "options"):
+            options = options.get(name) if isinstance(options, dict) else None
+        return options if isinstance(options, dict) else {}
 
     @property
     def option(self):
         """-o mcast…, or flux-coral2's -o cray-slingshot… in our words: a dict, "off", or None."""
-        options = self.spec
-        for name in ("attributes", "system", "shell", "options"):
-            options = (options.get(name) or {}) if isinstance(options, dict) else {}
-        theirs = options.get("cray-slingshot")
+        theirs = self.shell_options.get("cray-slingshot")
         if isinstance(theirs, dict):
             theirs = {"vnis": theirs[name] for name in theirs if name == "vnicount"}
-        option = options.get("mcast", theirs)
+        option = self.shell_options.get("mcast", theirs)
         return "off" if option is False else option
 
     def wish(self, name):
@@ -115,6 +127,8 @@ class Job:
         found = {}
         for memo in self.all("memo"):
             found = memo.get("mcast") or found
+        if not isinstance(found, dict):  # anybody may write one
+            found = {}
         return found or self.event("reserved")
 
     def event(self, status):
