@@ -24,7 +24,7 @@ try() { # try WAY
     job
     while [ "$state" = timeout ]; do
         waited=$((waited + 1))
-        [ $waited -lt 60 ] || fail "$1: each job waits"
+        [ $waited -lt 30 ] || fail "$1: each job waits"
         job
     done
     echo "jobs that waited until the link was down: $waited"

@@ -102,7 +102,7 @@ serves_guests() {
     services_are 4 2 || fail "a running job has $(services 0) and $(services 1) services"
     as_guest flux job info "$id" mcast >"$dir/out/grant" || fail "a job's owner cannot read its reservation"
     ! said=$(runuser -u games -- flux job info "$id" mcast 2>&1) || fail "another user can read it"
-    mcastctl show "$(flux job id --to=f58plain "$id")" | grep -q " $(id -u $guest)" || fail "it is not the guest's"
+    mcastctl show --json "$(flux job id --to=f58plain "$id")" | grep -q "\"uid\": *$(id -u $guest)\b" || fail "it is not the guest's"
     as_guest flux cancel "$id"
     flux job wait-event --quiet "$id" clean >/dev/null
     until_it "what was made by root is gone" services_are 0 0
