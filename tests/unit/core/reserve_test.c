@@ -757,7 +757,10 @@ FRESH(reserve__waits_once_for_a_manager_that_hangs)
                                                     "answered nothing for 2000 ms");
     DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
     driver_reserve(d, driver_request("c", 128));
-    (void)driver_call(d, FMCALL_RESERVE);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL); /* cut off before */
+    driver_tick(d, 2000);
+    driver_reserve(d, driver_request("d", 128));
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
 }
 
 /* I7: who asks again while the first waits is told the same, and that it is the same. */
