@@ -86,7 +86,7 @@ mcast_mistake(believe-a-no-to-the-second-try 300 core/fabric/call_done.c
     [[return r->op->unsure ? FM_SIDE_MAYBE : answered;]]
     [[return r->op->unsure && answered == FM_SIDE_THERE ? FM_SIDE_MAYBE : answered;]] 278)
 mcast_mistake(release-counts-too-early 50 core/fabric/call_done.c
-    [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]])
+    [[if (op->sent_ms < settles) {]] [[if (op->sent_ms < 0) {]] 60)
 mcast_mistake(release-given-up-is-done 100 core/fabric/call_done.c
     [[if (outcome == FM_OK || outcome == FM_GONE) {
         core_released_at_fm]]
@@ -200,7 +200,7 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
 mcast_mistake(late-lingering-is-nobodys 100 core/reconcile/unknownlife.c
-    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 931)
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 1260)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
@@ -260,7 +260,7 @@ mcast_mistake(given-up-join-begins-anew 400 core/relay/join.c
         deny_waiters]] [[    if (one->kind == FMCALL_JOIN || one->waiters) {
         deny_waiters]] 778)
 mcast_mistake(tree-that-libfabric-rejects-is-given 100 core/relay/join.c
-    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]] 100)
+    [[if (relayed_names_nic(one->body, event->u.call.tree->root))]] [[if (true)]] 10)
 mcast_mistake(tree-that-libfabric-rejects-stays 300 core/relay/join.c
     [[    leave->tree = tree->id;]] [[    leave->tree = tree->id + 1;]] 78)
 mcast_mistake(next-tree-comes-before-it-goes 300 core/relay/join.c
