@@ -589,7 +589,7 @@ static void list__shows_what_is_quarantined(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_words(test->out, " WAITS FOR\n");
+    assert_words(test->out, " WAITING\n");
     assert_words(
         test->out,
         " d ago elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "

@@ -30,10 +30,10 @@ def main():
         lines = [line.rstrip("\n").split("=", 1) for line in file if "=" in line]
     cache = {name.split(":")[0]: value for name, value in lines}
     release, dev = variables(presets, "release"), variables(presets, "dev")
-    linked = dev.pop("CMAKE_EXE_LINKER_FLAGS", None)
+    linked = dev.pop("MCAST_QUICK_LINK", None)
     assert dev == release, "preset dev compiles otherwise than release: %s, %s" % (dev, release)
     assert "NDEBUG" not in json.dumps(release), "preset release leaves out asserts"
-    if cache.get("CMAKE_EXE_LINKER_FLAGS") != linked:
+    if cache.get("MCAST_QUICK_LINK") != linked:
         print("skipped: this build is not of the preset dev")
         return SKIPPED
     for name, value in release.items():
