@@ -332,6 +332,9 @@ def tables_obey_the_width():
     text = shown(wide, 50, NO_COLOR="1")
     if any(len(line) > 50 for line in text.splitlines()) or "…" not in text or JOBS[0] not in text:
         fail("a table of 50 columns:\n" + text)
+    usual = shown(["list"], 80)
+    if any(job not in usual for job in JOBS):
+        fail("ids are cut:\n" + usual)
     if "\x1b" in text or "\x1b[1;31m" not in shown(["list"], 120):
         fail("NO_COLOR, or colours of a terminal")
     for words, has in ((["--color", "never", "list"], False), (["list", "--color=always"], True)):
@@ -368,6 +371,7 @@ def shell_completes(shell, prepare):
             ("mcastctl list --sor", "mcastctl list --sort "),
             ("mcastctl --url unix:%s list --sor" % SOCKET, " list --sort "),
             ("mcastctl list --state ac", "--state active "),
+            ("mcastctl events --kind lost,releas", "--kind lost,released"),
             ("mcastctl list --state=ac", "--state=active "),
             ("mcastctl list --sort prof", "--sort profile "),
             ("mcastctl list --sort -prof", "--sort -profile "),
