@@ -165,7 +165,7 @@ static const struct column all_columns[] = {
     {"reason", "1REASON", "why it has no addresses", hwcoll_reason_cell, NULL, false},
     {"profile", "<PROFILE", "the site's profile that it was made with", profile_cell, NULL, false},
     {"interconnect", "INTERCONNECT", "slingshot, omnipath or none", interconnect_cell, NULL, false},
-    {"onnode", "ON NODE", "with --node: the job named it, or may run there; or it reported",
+    {"onnode", "ONNODE", "with --node: the job named it, or may run there; or it reported",
      on_node_cell, NULL, false},
     {0},
 };

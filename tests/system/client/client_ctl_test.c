@@ -835,7 +835,7 @@ static void list__of_a_node(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=active&node=elcap17 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_words(test->out, "ON NODE\n");
+    assert_words(test->out, "ONNODE\n");
     assert_words(test->out, "possible\n");
     assert_string_equal(test->err, "mcastctl: 2 more may have something on elcap17, of clusters "
                                    "whose reservations are not shown to you; ask as an admin\n");
