@@ -139,6 +139,7 @@ static bool finish_reload(struct reload *reload, struct reading *reading)
 {
     struct config_changes changes;
     struct error err = {0};
+    reload->refusal[0] = '\0';
     for (size_t i = reading->line_count; i-- > 0;) /* the first fault stays */
         if (reading->lines[i].fault)
             (void)snprintf(reload->refusal, sizeof reload->refusal, "%s", reading->lines[i].text);

@@ -2,6 +2,7 @@
 #include "core/act.h"
 
 #include "base/memory.h"
+#include "core/fabric/link.h"
 #include "core/relay/relay.h"
 #include "core/requests/requests.h"
 #include "core/reservation/sizing.h"
@@ -294,6 +295,8 @@ void core_act(struct core *core, struct reservation *r)
     assert(!r->op || operation_valid(r->op));
     if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms &&
         !core_put_off_giving_up(core, r)) {
+        if (r->op->asked)
+            link_given_up(core, r->op->sent_ms);
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }

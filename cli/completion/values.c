@@ -68,6 +68,7 @@ int values_print(struct call *call, const char *kind, const char *begin)
     struct values values = {.begin = begin, .end = now() + TIME_MS / 1000};
     struct mcast_filter filter = MCAST_FILTER_INIT;
     filter.cluster = call->cluster && call->cluster[0] ? call->cluster : NULL;
+    call->retry_timeout = NULL; /* who has pressed a key waits */
     int rc = command_open(call);
     if (rc == 0)
         rc = mcast_set_timeout(call->handle, TIME_MS, &call->error);

@@ -380,8 +380,8 @@ function askRelease(job) {
                 yes.disabled = true;
                 try {
                     const page = await getJson(`/v1/jobs?limit=1&after=${job.number - 1}`);
-                    if (page.jobs[0]?.number !== job.number)
-                        return tell("bad", "Not released: this reservation is gone.");
+                    if (page.jobs[0]?.number !== job.number || page.jobs[0].state !== "active")
+                        return tell("bad", "Not released: this reservation is over.");
                     tell("good", `The broker answers: ${(await release(pathOf(job))).state}.`);
                 } catch (error) {
                     tell("bad", `Not released: ${error.message}`);

@@ -107,9 +107,11 @@ static enum MHD_Result answer_json(struct MHD_Connection *connection, int status
 static enum MHD_Result answer_problem(struct MHD_Connection *connection, int status,
                                       const char *code, const char *detail)
 {
-    return answer_json(
-        connection, status,
-        json_pack("{s:i,s:s,s:s}", "status", status, "code", code, "detail", detail));
+    json_t *problem = json_pack("{s:i,s:s,s:s}", "status", status, "code", code, "detail", detail);
+    if (!problem) /* it repeats bytes of the request, which are no UTF-8 */
+        problem = json_pack("{s:i,s:s,s:s}", "status", status, "code", "invalid", "detail",
+                            "the request has bytes that are no UTF-8");
+    return answer_json(connection, status, problem);
 }
 
 static enum MHD_Result answer_file(struct MHD_Connection *connection, const char *target,
@@ -159,8 +161,8 @@ static enum MHD_Result answer_release(const struct server *server, const char *p
     mcast_close(call.handle);
     if (rc != 0)
         return answer_error(connection, &call.error);
-    json_t *answer = json_pack("{s:s,s:s,s:s}", "cluster", seen->cluster, "job", seen->job, "state",
-                               seen->state);
+    json_t *answer = json_pack("{s:s?,s:s?,s:s?}", "cluster", seen->cluster, "job", seen->job,
+                               "state", seen->state);
     mcast_reservation_free(seen);
     return answer_json(connection, MHD_HTTP_OK, answer);
 }

@@ -291,6 +291,8 @@ void core_call_done(struct core *core, const struct core_event *event)
         took_ms = core->now_ms - sent_ms;
     if (!words)
         words = fmcall_outcome_word(outcome);
+    if (outcome != FM_UNREACHED && outcome != FM_TIMEOUT && outcome != FM_NOT_ROUTED)
+        link_heard(core);
 
     bool about_link = true;
     if (fmcall_is_relayed(kind)) {

@@ -23,7 +23,36 @@ const char *link_state_word(enum link_state state)
 
 bool link_worth_waiting(const struct link *link)
 {
-    return link->state == LINK_UP || (link->state != LINK_DOWN && link->failures == 0);
+    if (link->state == LINK_UP)
+        return !link->silent;
+    return link->state != LINK_DOWN && link->failures == 0;
+}
+
+void link_heard(struct core *core)
+{
+    struct link *link = &core->link;
+    link->heard_ms = core->now_ms;
+    if (link->silent)
+        core_trace(core, TRACE_NOTICE, "the fabric manager answers again -> jobs wait for it");
+    link->silent = false;
+}
+
+/* One that is well and slow for this one only answers a list at once. */
+void link_given_up(struct core *core, int64_t sent_ms)
+{
+    struct link *link = &core->link;
+    assert(sent_ms <= core->now_ms);
+    if (link->state != LINK_UP || link->silent || sent_ms < link->heard_ms)
+        return;
+    link->silent = true;
+    (void)snprintf(link->error, sizeof link->error, "it has answered nothing for %lld ms",
+                   (long long)(core->now_ms - sent_ms));
+    core_trace(
+        core, TRACE_WARNING,
+        "the fabric manager has answered nothing for %lld ms -> until it does, jobs start at "
+        "once, without hardware collectives; its list is asked for; see its own log",
+        (long long)(core->now_ms - sent_ms));
+    link_list_within(core, 0);
 }
 
 /* The time is that of coming up or going down: attempts in between do not change it. */
@@ -38,6 +67,7 @@ static void enter_state(struct core *core, enum link_state state)
     if ((state == LINK_UP) != (core->link.state == LINK_UP))
         core->link.since_ms = core->now_ms;
     core->link.state = state;
+    core->link.silent = false;
 }
 
 void link_start(struct core *core)
@@ -81,7 +111,8 @@ void link_schedule_list(struct core *core)
 void link_list_within(struct core *core, int64_t wait_ms)
 {
     assert(wait_ms >= 0);
-    if (core->link.state == LINK_UP && core->link.relist_ms > core->now_ms + wait_ms)
+    if (core->link.state == LINK_UP && core->link.list == 0 &&
+        core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
 
@@ -106,6 +137,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     } else if (!event->u.login.ok) {
         link_lost(core, 0, words ? words : "the login failed");
     } else {
+        link_heard(core);
         enter_state(core, LINK_LISTING);
         begin_list(core);
     }

@@ -17,6 +17,9 @@ struct link {
     uint64_t losses;       /* how often it was up and went down */
     uint32_t failures;     /* attempts in a row that did not come up */
     uint32_t timeouts;     /* calls in a row that got no answer, late or broken */
+    int64_t heard_ms;      /* when it answered anything last */
+    bool silent;           /* a start was given up, and nothing was answered since its last call was
+                              sent: no other one waits for it before it answers */
     bool logging_in;       /* a login is under way: one at a time, in any state */
     bool login_again;      /* it is for another URL by now: log in again when it ends */
     uint32_t url;          /* index of the URL in use, or to be tried next */
@@ -48,5 +51,10 @@ void link_list_unanswered(struct core *core); /* … some time after a RESERVE w
  * one; then, when it is in force, link_move. */
 bool link_configure(struct core *core, const struct core_config *config);
 void link_move(struct core *core);
-/* Whether a job may wait for it: up, or coming up for the first time since it last was. */
+/* Whether a job may wait for it: up and answering, or coming up for the first time since it last
+ * was. */
 bool link_worth_waiting(const struct link *link);
+/* It has answered, whatever. */
+void link_heard(struct core *core);
+/* A start is given up; its last call was sent then. */
+void link_given_up(struct core *core, int64_t sent_ms);

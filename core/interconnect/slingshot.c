@@ -73,6 +73,25 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
     return !core->config.vni_required && q->shared_count == 0;
 }
 
+/* Why a job cannot have it as one that it has already. */
+static const char *why_not_named(struct core *core, uint16_t vni)
+{
+    const struct vnipool *pool = &core->vnis;
+    assert(!idset_has(&pool->free, vni));
+    if (!idset_has(&pool->pool, vni))
+        return core_text(core, "VNI %u is not in [vni] pool: no job gets it, it need not be kept",
+                         vni);
+    return core_text(
+        core, "VNI %u %s", vni,
+        idset_has(&pool->live, vni)
+            ? "is in use by another job: mcastctl list --output +vnis names it"
+        : idset_has(&pool->quarantined, vni)
+            ? "was of a job whose nodes are not all clean: mcastctl list --held"
+        : idset_has(&pool->suspect, vni)
+            ? "may be in use by a job that this ledger does not know (alarm old-ledger)"
+            : "belongs to another partition of the fabric, or is a shared one");
+}
+
 /* Those that the job has already. ANSWER_CREATED, or with what it is refused. */
 static enum answer_kind take_named(struct core *core, struct drawing *drawing)
 {
@@ -82,17 +101,11 @@ static enum answer_kind take_named(struct core *core, struct drawing *drawing)
     rec->vni_asked = rec->vni_count = (uint8_t)q->vni_count;
     for (unsigned i = 0; i < rec->vni_count; i++) {
         const uint16_t vni = rec->vnis[i] = q->vnis[i];
-        const bool pooled = idset_has(&core->vnis.pool, vni);
-        if (vnipool_can_take(&core->vnis, vni))
+        if (idset_has(&core->vnis.free, vni))
             continue;
         drawing->field = "vnis";
-        drawing->detail =
-            core_text(core,
-                      pooled ? "VNI %u is in use, quarantined or another partition's: mcastctl "
-                               "list --held shows whose it may be"
-                             : "VNI %u is not in [vni] pool: no job gets it, it need not be kept",
-                      vni);
-        return pooled ? ANSWER_CONFLICT : ANSWER_INVALID;
+        drawing->detail = why_not_named(core, vni);
+        return idset_has(&core->vnis.pool, vni) ? ANSWER_CONFLICT : ANSWER_INVALID;
     }
     return ANSWER_CREATED;
 }
@@ -157,8 +170,11 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
         rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
     } else if ((!relayed || rec->wish == WISH_REQUIRED) && !link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
-        rec->reason = core_text(core, "the link to the fabric manager is %s: %s",
-                                link_state_word(core->link.state), core->link.error);
+        rec->reason =
+            core->link.silent
+                ? core_text(core, "the fabric manager does not answer: %s", core->link.error)
+                : core_text(core, "the link to the fabric manager is %s: %s",
+                            link_state_word(core->link.state), core->link.error);
     } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }

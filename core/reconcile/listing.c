@@ -79,6 +79,7 @@ void listing_names(struct core *core, const struct core_event *event)
     const char *const *names = event->u.names.names;
     if (event->u.names.list != core->link.list || core->link.list == 0)
         return;
+    link_heard(core);
     for (size_t i = 0; i < event->u.names.count; i++) {
         char cluster[CLUSTER_NAME_MAX + 1];
         const char *job;
@@ -375,6 +376,7 @@ void listing_done(struct core *core, const struct core_event *event)
     assert(core->link.state == LINK_LISTING || core->link.state == LINK_UP);
     bool coming_up = core->link.state == LINK_LISTING;
     if (outcome == FM_OK) {
+        link_heard(core);
         strays_keep(&core->strays);
         missing_compare(core);
         doubt_listed(core);

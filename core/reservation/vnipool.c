@@ -100,11 +100,6 @@ bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *v
     return true;
 }
 
-bool vnipool_can_take(const struct vnipool *p, uint16_t vni)
-{
-    return idset_has(&p->free, vni) || idset_has(&p->suspect, vni);
-}
-
 static bool move_free(struct vnipool *p, uint16_t vni, struct idset *to)
 {
     assert(!idset_has(&p->free, vni) || idset_has(&p->pool, vni));

@@ -34,10 +34,6 @@ void vnipool_set_foreign(struct vnipool *p, const struct idset *foreign);
  * there are fewer. far: half the pool away from those whose turn it is. */
 bool vnipool_pick(const struct vnipool *p, unsigned count, bool far, uint16_t *vnis);
 
-/* Whether it may become the own of a job that has it already: in the pool, and as far as is known
- * nobody's. */
-bool vnipool_can_take(const struct vnipool *p, uint16_t vni);
-
 /* free → live; also for VNIs outside the pool, when a record says so. False when it is live or
  * quarantined already: then nothing changed. */
 bool vnipool_take(struct vnipool *p, uint16_t vni);

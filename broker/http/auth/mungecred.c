@@ -93,8 +93,7 @@ int mungecred_judge(const struct mungecred *mungecred, struct problem *problem)
          "as they stand in the request line"},
         {-1, "munge-invalid",
          "it was made with another key than that of the broker's host, or is damaged; give both "
-         "hosts "
-         "the same munge.key, and restart munged"},
+         "hosts the same munge.key, and restart munged"},
     };
     const int code = mungecred->code;
     char who[IDENTITY_TEXT_SIZE] = "MUNGE credential";

@@ -240,6 +240,7 @@ ledger_elsewhere() {
     path) printf '[state]\npath = /srv/state.db ; here\n' >/etc/mcastd/conf.d/60-state.conf ;;
     mount) mount --bind $work/kept/mcastd-ledger /var/lib/mcastd ;;
     link) mv /var/lib/mcastd /srv/mcastd && ln -s /srv/mcastd /var/lib/mcastd ;;
+    file-link) mv /var/lib/mcastd/state.db /srv/state.db && ln -s /srv/state.db /var/lib/mcastd/state.db ;;
     esac
     /var/lib/dpkg/info/mcastd.postrm purge 2>$work/said || fail "a purge with the ledger by $1: $(cat $work/said)"
     grep -q 'not in /var/lib/mcastd of this host alone' $work/said || fail "by $1: a purge does not say what stays"
@@ -247,7 +248,7 @@ ledger_elsewhere() {
         [ -s $path ] || fail "by $1: a purge takes $path"
     done
     [ "$1" != mount ] || umount /var/lib/mcastd
-    rm -rf /etc/mcastd /var/lib/mcastd /srv/mcastd
+    rm -rf /etc/mcastd /var/lib/mcastd /srv/mcastd /srv/state.db
     cp -a $work/kept/mcastd /etc/mcastd
     cp -a $work/kept/mcastd-ledger /var/lib/mcastd
 }
@@ -271,7 +272,7 @@ second_boot() {
     say "purged: a ledger that may be another host's, too, stays, and so does its key"
     systemctl stop mcastd
     mkdir $work/kept && cp -a /etc/mcastd $work/kept/mcastd && cp -a /var/lib/mcastd $work/kept/mcastd-ledger
-    for place in etcd path mount link; do ledger_elsewhere $place; done
+    for place in etcd path mount link file-link; do ledger_elsewhere $place; done
 
     say "purged: ledger, keys and configuration are gone, what the site put there is not"
     apt-get -qq purge mcastd mcastctl mcast-node libmcast0 mcast-doc mock-fm >$work/apt.log 2>&1 ||

@@ -6,7 +6,7 @@ set -eu
 mcastctl=$1
 cd "$2"
 sorted() { LC_ALL=C sort -u | tr '\n' ' '; }
-names() { grep -oE "\\<($1)_[A-Z_]+\\>" "$2" | sorted; }
+names() { grep -oE "\\<($1)_[A-Z_]+\\>" "$2" | grep -v '_$' | sorted; } # else it is a pattern
 quoted() { grep -oE "\"($1)_[A-Z_]+\"" "$2" | tr -d '"' | sorted; }
 check() { # check HOW PREFIX WANTED FILE…
     how=$1

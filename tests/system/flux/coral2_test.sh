@@ -113,6 +113,8 @@ flux queue stop --quiet --all
 configure '{"cxi-enable": true, "vnis-per-job": 0, "vni-reserve-fatal": false, "vni-pool": "1023"}'
 checked '→ mcastd.conf: \[vni\] pool$'
 checked '^ok +VNIs +cray-slingshot.so and mcastd have none in common'
+# Whose job it is can write this into its eventlog.
+flux job memo "$two" 'x= cray-slingshot vnis=[2000,2001] '
 said=$("$hooks/cray-slingshot" keep) || fail "keep says: $said"
 grep -q "^$(flux job id --to=f58plain "$two"): VNI 1026,1027 is kept" <<<"$said" || fail "keep says: $said"
 explained=$("$build/libexec/flux/cmd/flux-mcast" explain "$two") || fail "explain fails"

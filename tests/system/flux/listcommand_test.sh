@@ -74,3 +74,9 @@ rmdir "$state/jobs-of-$service"
 echo "# by the owner himself"
 expect "is run by $owner here, and by user $service for mcastd" runuser -u $owner --
 [[ $said == *"ok       list_command "* ]] || fail "it was not run: $said"
+
+echo "# what the owner has written is no command for root"
+printf '%s' '{"vni-pool": "1024\nsh|-c|touch '"$dir/owned"'|y"}' >"$state/config-cray-slingshot"
+said=$("$hooks/check" --config "$dir/mcastd.conf" 2>&1) || true
+[[ $said == *'[cray-slingshot] vni-pool = "1024'* ]] || fail "check does not show the table: $said"
+[ ! -e "$dir/owned" ] || fail "it was run"

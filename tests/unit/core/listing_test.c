@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "core/state.h"
 #include "core/reservation/tokenset.h"
 #include "tests/unit/core/driver.h"
 
@@ -101,6 +102,8 @@ static void given_up(struct driver *d, const char *job)
             driver_tick(d, d->config.call_timeout_ms);
     }
     assert_int_equal(driver_job(d, job)->fm_side, FM_SIDE_NOTHING);
+    assert_int_not_equal(d->core->link.list, 0); /* of one that answered nothing in time */
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = d->core->link.list, .outcome = FM_OK);
 }
 
 /* F21: what comes of it after that is found by a list and deleted, while the job runs or when it is

@@ -608,6 +608,8 @@ WITH(driver_is_up, report__late_lingering_of_one_that_is_released_holds_its_vni_
     struct driver *d = *state;
     d->config.relist_ms = 0; /* else what is released while a list is under way stays for it */
     driver_configure(d);
+    driver_tick(d, d->config.stray_grace_ms); /* a reload's list */
+    driver_list(d, NULL, 0, FM_OK);
     for (int gone = 0; gone < 2; gone++) {
         driver_reserved_job(d, "a");
         const uint64_t number = driver_job(d, "a")->number;

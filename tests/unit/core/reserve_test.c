@@ -737,6 +737,32 @@ UP(reserve__name_of_another_after_a_release)
     assert_true(driver_alarm(d, ALARM_NAME_CONFLICT));
 }
 
+/* F21: a fabric manager that hangs costs the first job its time, and the next ones none; one that
+ * answers anything is waited for again. */
+FRESH(reserve__waits_once_for_a_manager_that_hangs)
+{
+    struct driver *d = *state;
+    d->config.reserve_timeout_ms = 2000;
+    driver_up(d);
+    driver_reserve(d, driver_request("a", 128));
+    (void)driver_call(d, FMCALL_RESERVE);
+    driver_tick(d, 2000);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    driver_tick(d, 0);
+    assert_non_null(driver_find(d, EFFECT_LIST)); /* one that is well answers this */
+    const uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+    driver_reserve(d, driver_request("b", 128));
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+    assert_string_equal(driver_job(d, "b")->reason, "the fabric manager does not answer: it has "
+                                                    "answered nothing for 2000 ms");
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
+    driver_reserve(d, driver_request("c", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_TIMEOUT, NULL); /* cut off before */
+    driver_tick(d, 2000);
+    driver_reserve(d, driver_request("d", 128));
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
+}
+
 /* I7: who asks again while the first waits is told the same, and that it is the same. */
 UP(reserve__asked_again_while_it_waits)
 {
