@@ -255,7 +255,7 @@ def top_says_why():
     Broker.away = False
     top.shows("back again", "All is well")
     Broker.goes_on.clear()
-    top.shows("hung", "NO ANSWER for", "did not answer within")
+    top.shows("hung", "NO ANSWER for", "5000 ms")
     age = int(re.search(r"NO ANSWER for (\d+) s", top.screen.text())[1])
     if age < 3 or "what was asked" in top.screen.text():
         fail("of a broker that hangs top says\n" + top.screen.text())
