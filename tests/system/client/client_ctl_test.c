@@ -472,6 +472,7 @@ static void decisions__are_explicit(void **state)
     static const struct reply script[] = {{200, NULL, "{\"reservations\":12}", THEN_KEEP},
                                           {200, NULL, "{\"reservations\":1}", THEN_KEEP},
                                           {200, NULL, "{\"reservations\":2}", THEN_KEEP},
+                                          {200, NULL, "{\"reservations\":0}", THEN_KEEP},
                                           {403, PROBLEM, forbidden, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("claim"), 2);
@@ -492,6 +493,8 @@ static void decisions__are_explicit(void **state)
                       "Accept: application/json\r\n\r\n");
     assert_int_equal(RUN("--json", "claim", "elcap"), 0);
     assert_string_equal(test->out, "{\"reservations\": 2}\n");
+    assert_int_equal(RUN("accept-loss"), 0);
+    assert_words(test->out, "0 reservations accepted as lost: no mass-loss alarm was on");
     assert_int_equal(RUN("accept-loss"), 1);
     assert_words(test->err, "only an admin may");
     end(test);
