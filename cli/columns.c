@@ -65,7 +65,7 @@ int columns_read(struct call *call, const char *output, const char *sort, const 
     free(list);
     if (rc < 0 || !sort)
         return rc;
-    columns->sort = find_column(call, "sort", sort + columns->reversed);
+    columns->sort = find_column(call, "sort", sort + (sort[0] == '-' || sort[0] == '+'));
     return columns->sort ? 0 : MCAST_USAGE;
 }
 

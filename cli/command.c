@@ -287,7 +287,7 @@ int command_main(const struct command_group groups[], int argc, char **argv)
     if (help)
         name = argv[++optind];
     call.command = name && !call.complete ? find_command(groups, name) : NULL;
-    if (help && (call.command || !name))
+    if (help && (call.command || !name || strcmp(name, "help") == 0))
         return print_help(&call, groups);
     if (call.complete)
         return values_print(&call, call.complete, name ? name : "");

@@ -119,7 +119,9 @@ static void show_link(struct screen *screen, const json_t *root)
     add(&words, "%s", text_of(fm, "url"));
     add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
     add_age(&words, "login ends in", text_of(fm, "login_expires"));
-    add_count(&words, number_of(fm, "losses"), number_of(fm, "losses") == 1 ? "loss" : "losses");
+    if (number_of(fm, "losses") > 0)
+        add(&words, "lost %lld time%s", number_of(fm, "losses"),
+            number_of(fm, "losses") == 1 ? "" : "s");
     add_count(&words, waiting, "waiting");
     add_count(&words, number_of(queues, "fm_under_way"), "under way");
     end(&words, screen, "fabric manager");
@@ -246,7 +248,7 @@ static int show_clusters(struct screen *screen, const json_t *clusters)
     screen->hidden += count - shown;
     if (shown == 0)
         return 0;
-    table = table_create("CLUSTER,>ACTIVE,>RELEASING,JOBS LISTED,~NODES");
+    table = table_create("CLUSTER,>ACTIVE,>RELEASING,LISTED,~NODES");
     for (size_t i = 0; i < shown; i++)
         add_cluster(table, json_array_get(clusters, i));
     return table_print(table);

@@ -17,9 +17,12 @@ struct table {
     struct libscols_table *columns;
     struct libscols_line *line;
     size_t cell;
-    uint32_t cut;           /* columns that are cut on a narrow terminal, as bits */
+    char cut[WIDE_MAX];     /* of columns that are cut on a narrow terminal, their marks */
     bool numbers, reversed; /* how cells are compared */
 };
+
+/* First the columns with the first of these marks, then those with the next. */
+static const char cut_order[] = "12<";
 
 static int flags_of(char mark)
 {
@@ -38,9 +41,10 @@ struct table *table_create(const char *columns)
     (void)scols_table_enable_colors(table->columns, plain_has_colours());
     for (const char *name; (name = strsep(&rest, ","));) {
         const int flags = flags_of(name[0]);
-        const bool cut = name[0] == '<';
-        if (cut)
-            table->cut |= UINT32_C(1) << scols_table_get_ncols(table->columns);
+        const bool cut = strchr(cut_order, name[0]) != NULL;
+        const size_t index = scols_table_get_ncols(table->columns);
+        if (cut && index < WIDE_MAX)
+            table->cut[index] = name[0];
         memory_must(scols_table_new_column(table->columns, name + (flags != 0 || cut), 0, flags));
     }
     free(names);
@@ -190,14 +194,17 @@ static void cut_column(struct table *table, size_t index, size_t width)
     scols_free_iter(at);
 }
 
-/* The widest column that may be cut; WIDE_MAX: none is wider than its least. */
+/* The widest column of those that are cut next; WIDE_MAX: none is wider than its least. */
 static size_t widest(const struct table *table, const size_t *widths, size_t count)
 {
-    size_t found = WIDE_MAX, width = WIDTH_MIN;
-    for (size_t i = 0; i < count; i++) {
-        if ((table->cut & UINT32_C(1) << i) && widths[i] > width) {
-            found = i;
-            width = widths[i];
+    size_t found = WIDE_MAX;
+    for (const char *mark = cut_order; *mark && found == WIDE_MAX; mark++) {
+        size_t width = WIDTH_MIN;
+        for (size_t i = 0; i < count; i++) {
+            if (table->cut[i] == *mark && widths[i] > width) {
+                found = i;
+                width = widths[i];
+            }
         }
     }
     return found;
@@ -239,8 +246,7 @@ void table_destroy(struct table *table)
 
 int table_print(struct table *table)
 {
-    if (table->cut != 0)
-        cut_columns(table);
+    cut_columns(table);
     (void)scols_table_set_stream(table->columns, stdout); /* it may have changed since: screen.h */
     memory_must(scols_print_table(table->columns) == 0 ? table : NULL);
     table_destroy(table);

@@ -12,7 +12,7 @@ struct table;
 
 /* columns: their names, with commas between. ">" before one: numbers, at the right; "~": long text,
  * continued on further lines of a terminal; "<": text that is cut where the terminal is too narrow,
- * with "…" at its end; "!": not shown, for table_sort. */
+ * with "…" at its end; "1", "2": the same, cut before others; "!": not shown, for table_sort. */
 struct table *table_create(const char *columns);
 
 /* Two columns without headings: names and values. */

@@ -192,10 +192,15 @@ static void judge_vnis(struct verdict *verdict)
     static const char report[] =
         "mcastctl list --held says for which nodes; have them report, or mcastctl fence those that "
         "are off";
-    static const char list[] = "give [vni] pool more; if jobs are over that are shown as active: "
-                               "mcastctl list, list_command";
+    static const char list[] =
+        "mcastctl list --held says for which nodes; for jobs that are over but active: set "
+        "list_command of the cluster, or mcastctl sync; else give [vni] pool more";
+    const char *active = strchr(list, ';') + 2; /* none is held */
     if (none)
-        fault(verdict, held > live ? report : list,
+        fault(verdict,
+              held > live ? report
+              : held > 0  ? list
+                          : active,
               "NO VNI IS FREE%s: jobs that need one cannot start; %lld in use, %lld held after "
               "their jobs%s",
               FOR(verdict, text_of(root, "vnis", "none_since")), live, held,
@@ -432,7 +437,9 @@ static void judge_lists(struct verdict *verdict)
         add_name(names, sizeof names, count++, text_of(cluster, NULL, "name"));
     }
     if (count > 0)
-        fault(verdict, "run list_command as the service's user: runuser -u mcastd -- COMMAND",
+        fault(verdict,
+              "run list_command as the service's user: runuser -u mcastd -- env -i LANG=C.UTF-8 "
+              "COMMAND",
               "THE ACTIVE JOBS OF %s CANNOT BE LISTED%s, so missed ends are not found: %s", names,
               FOR(verdict, text_of(first, NULL, "list_failing_since")),
               text_of(first, NULL, "list_error"));

@@ -53,7 +53,11 @@ static int run_accept_loss(struct call *call)
 {
     uint64_t count = 0;
     int rc = mcast_accept_loss(call->handle, &count, &call->error);
-    return rc < 0 ? rc : print_count(call, count, "accepted as lost");
+    return rc < 0 ? rc
+                  : print_count(call, count,
+                                count > 0 ? "accepted as lost"
+                                          : "accepted as lost: no mass-loss alarm was on, or its "
+                                            "jobs are back");
 }
 
 /* The cluster is an argument: MCAST_CLUSTER does not decide. */

@@ -12,9 +12,16 @@ enum { KINDS_MAX = 16 };
 
 enum { AFTER, FOLLOW, KIND, JOB };
 
+/* As the broker's events are named, for completion; any word is sent. */
+#define KINDS_KNOWN                                                                                \
+    "[reserved,denied,timeout,unavailable,released,lost,adopted,link-up,"                          \
+    "link-down,lingering,fenced,alarm,alarm-over,partitions,vni-foreign,"                          \
+    "vni-shared,vni-removed,nic-replaced,nics-changed,nic-link,switch-down,"                       \
+    "switch-up,cable-down,cable-up,port-changed,fabric-changed,job-fabric]"
+
 static const struct command_option options[] = {[AFTER] = {"after", "N"},
                                                 [FOLLOW] = {"follow", NULL},
-                                                [KIND] = {"kind", "KINDS"},
+                                                [KIND] = {"kind", KINDS_KNOWN},
                                                 [JOB] = {"job", "JOB"},
                                                 {0}};
 

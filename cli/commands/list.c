@@ -142,31 +142,31 @@ CELL(waiting)
 }
 
 static const struct column all_columns[] = {
-    {"number", ">NUMBER", "the reservation's, which only grows", number_cell, NULL, false},
-    {"cluster", "<CLUSTER", "the resource manager's", cluster_cell, NULL, false},
-    {"job", "<JOB", "the job's id", job_cell, NULL, false},
+    {"number", ">NUMBER", "the reservation's number, which only grows", number_cell, NULL, false},
+    {"cluster", "CLUSTER", "the resource manager's", cluster_cell, NULL, false},
+    {"job", "JOB", "the job's id", job_cell, NULL, false},
     {"state", "STATE", "active; releasing: it is over", state_cell, NULL, false},
     {"user", "<USER", "the owner, by name", user_cell, NULL, false},
     {"uid", ">UID", "the owner, by number", uid_cell, NULL, false},
     {"nodes", ">NODES", "how many", node_count_cell, NULL, false},
-    {"nodelist", "<NODE LIST", "which, if the job named them", nodes_cell, NULL, false},
-    {"vnis", "<VNIS", "that it has, or that are quarantined", vnis_cell, NULL, false},
+    {"nodelist", "2NODELIST", "which, if the job named them", nodes_cell, NULL, false},
+    {"vnis", "<VNIS", "VNIs that it has, or that are quarantined for it", vnis_cell, NULL, false},
     {"hwcoll", "HWCOLL", "hardware collectives: reserved, denied, lost, …", hwcoll_cell, NULL,
      false},
     {"addresses", ">ADDRESSES", "multicast addresses that it has", addresses_cell, NULL, false},
     {"age", ">AGE", "since it was made", age_cell, created_cell, true},
-    {"created", "CREATED", "when that was", created_cell, NULL, false},
+    {"created", "CREATED", "when it was made", created_cell, NULL, false},
     {"released", "RELEASED", "when the job was over", released_cell, NULL, false},
     {"held", ">HELD", "for how long its VNIs have been quarantined", held_cell, released_cell,
      true},
     {"until", ">UNTIL", "how long nodes that say nothing are waited for", until_cell,
      held_until_cell, false},
-    {"waiting", "~WAITS FOR", "nodes for which the VNIs are quarantined", waiting_cell, NULL,
-     false},
-    {"reason", "<REASON", "why it has no addresses", hwcoll_reason_cell, NULL, false},
-    {"profile", "<PROFILE", "the site's, by which it was made", profile_cell, NULL, false},
+    {"waiting", "2WAITING", "nodes for which the VNIs are quarantined", waiting_cell, NULL, false},
+    {"reason", "1REASON", "why it has no addresses", hwcoll_reason_cell, NULL, false},
+    {"profile", "<PROFILE", "the site's profile that it was made with", profile_cell, NULL, false},
     {"interconnect", "INTERCONNECT", "slingshot, omnipath or none", interconnect_cell, NULL, false},
-    {"onnode", "ON NODE", "with --node: named, reported or possible", on_node_cell, NULL, false},
+    {"onnode", "ONNODE", "with --node: the job named it, or may run there; or it reported",
+     on_node_cell, NULL, false},
     {0},
 };
 
@@ -281,8 +281,11 @@ static int run_list(struct call *call)
                           : filter.node ? usual_on_node
                                         : usual,
                           &output.columns);
-    if (rc != 0)
-        return rc < 0 ? rc : MCAST_EXIT_OK;
+    if (rc != 0) {
+        if (rc > 0 && !output.held)
+            printf("With --held: %s\n", usual_held);
+        return rc < 0 ? rc : command_finish();
+    }
     const uint64_t limit = filter.limit > 0 ? filter.limit : UINT64_MAX;
     if (filter.node)
         filter.hidden = &hidden;

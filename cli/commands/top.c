@@ -6,19 +6,22 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { EVERY, EVERY_MIN_MS = 100, EVERY_USUAL_MS = 2000, EVERY_MAX_MS = 3600 * 1000 };
+
+enum { ANSWER_MS = 5000 }; /* then it is said that there is none */
 
 static const struct command_option options[] = {[EVERY] = {"every", "TIME"}, {0}};
 
 struct top {
     struct call *call;
     int64_t every_ms;
-    json_t *status; /* the last answer; NULL: the last question had none, */
-    time_t away;    /* since then */
-    time_t now;     /* of either */
+    json_t *status;  /* the last answer; NULL: the last question had none */
+    time_t answered; /* the last time that it had one, or the first question */
+    time_t now;      /* of what is shown; 0: nothing yet */
 };
 
 /* False: it will not be otherwise the next time. */
@@ -27,13 +30,15 @@ static bool ask(struct top *top)
     struct call *call = top->call;
     const bool first = top->now == 0;
     char *text = NULL;
+    if (first)
+        top->answered = time(NULL);
     const int rc = mcast_status(call->handle, &text, &call->error);
     top->now = time(NULL);
     json_decref(top->status);
     top->status = rc == 0 ? json_loads(text, 0, NULL) : NULL;
     free(text);
-    if (rc == 0 || top->away == 0)
-        top->away = rc == 0 ? 0 : top->now;
+    if (rc == 0)
+        top->answered = top->now;
     return rc == 0 || !first || call->error.code == MCAST_UNREACHABLE ||
            mcast_later(&call->error, NULL);
 }
@@ -41,13 +46,15 @@ static bool ask(struct top *top)
 static void print_fault(const struct top *top)
 {
     const struct mcast_error *error = &top->call->error;
+    const char *rest = strstr(error->text, "; what was asked"); /* it only reads */
     plain_colour(PLAIN_BAD);
-    plain_printf("%s for %lld s: %s\n",
+    plain_printf("%s for %lld s: %.*s\n",
                  error->code == MCAST_UNREACHABLE ? "NO ANSWER"
                  : mcast_later(error, NULL)       ? "NOT NOW"
                  : error->code == MCAST_REFUSED   ? "REFUSED"
                                                   : "NO USABLE ANSWER",
-                 (long long)(top->now - top->away), error->text);
+                 (long long)(top->now - top->answered),
+                 (int)(rest ? rest - error->text : (long)strlen(error->text)), error->text);
     plain_colour(PLAIN_NORMAL);
 }
 
@@ -104,6 +111,9 @@ static int run_top(struct call *call)
     if (command_duration(call, EVERY, EVERY_MAX_MS, &top.every_ms) < 0 ||
         command_least(call, EVERY, top.every_ms, EVERY_MIN_MS) < 0)
         return MCAST_USAGE;
+    const int timed = mcast_set_timeout(call->handle, ANSWER_MS, &call->error);
+    if (timed < 0)
+        return timed;
     screen_open(call->handle, true, true);
     const int rc = follow(&top);
     screen_close();

@@ -57,7 +57,7 @@ static int print_traffic(const struct call *call, json_t *traffic)
     table_pair(table, "Job", "%s/%s", call->cluster, call->job);
     table_pair(table, "State", "%s%s%s", state ? state : "-", ended ? " since " : "",
                ended ? ended : "");
-    table_pair(table, "Nodes that told it", "%lld of %lld", number_of(traffic, "nodes"),
+    table_pair(table, "Nodes that reported counters", "%lld of %lld", number_of(traffic, "nodes"),
                number_of(traffic, "node_count"));
     if (shared > 0)
         table_pair(table, "With other jobs", "on %lld of these, whose traffic is in it", shared);

@@ -28,7 +28,7 @@ function vnis(status) {
     return card(
         "VNIs", {id: "card-vnis"},
         h("p", {class: `big ${v.free ? "" : "bad"}`}, `${count(v.free)} free`), bar([
-            ["is-live", "in jobs", v.live], ["is-held", "held after jobs", v.held],
+            ["is-live", "in use", v.live], ["is-held", "held", v.held],
             ["is-quarantined", "quarantined", v.quarantined], ["is-free", "free", v.free]
         ]),
         v.overdue ?
@@ -61,7 +61,7 @@ function addresses(status) {
 const waits = [
     ["fm_reserve", "reserves at the fabric manager"], ["fm_release", "releases there"],
     ["fm_check", "checks there"], ["fm_cleanup", "clean-ups of trees there"],
-    ["fm_under_way", "calls in flight"], ["unsaved", "changes to be saved"],
+    ["fm_under_way", "calls under way"], ["unsaved", "changes to be saved"],
     ["requests", "requests to be answered"]
 ];
 

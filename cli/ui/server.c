@@ -248,6 +248,17 @@ static int fail(struct call *call, const char *text)
     return MCAST_USAGE;
 }
 
+static int fail_to_listen(struct call *call, uint16_t port)
+{
+    char text[128] = "cannot listen on 127.0.0.1: see ulimit -n, or name a --port";
+    if (port != 0)
+        snprintf(text, sizeof text,
+                 "cannot listen on 127.0.0.1:%u; is the port in use? Leave --port out, or name "
+                 "another one",
+                 port);
+    return fail(call, text);
+}
+
 static struct MHD_Daemon *start(struct server *server)
 {
     struct sockaddr_in address = {.sin_family = AF_INET,
@@ -276,8 +287,7 @@ int server_run(struct call *call, uint16_t port, bool write)
     make_key(server.session_key);
     struct MHD_Daemon *daemon = start(&server);
     if (!daemon)
-        return fail(call, "cannot listen on 127.0.0.1; is the port in use? Leave --port out, or "
-                          "name another one");
+        return fail_to_listen(call, port);
     server.port = mhd.get_daemon_info(daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
     print_address(&server, "Open this, once");
     sigemptyset(&ends);

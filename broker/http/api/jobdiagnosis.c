@@ -341,19 +341,19 @@ static void check_sync(const struct diagnosis_facts *facts,
 static void check_list_command(const struct diagnosis_facts *facts,
                                const struct core_cluster_status *cluster)
 {
-    const int64_t ago = facts->now_ms - (cluster->jobpoll_ms > 0 ? cluster->jobpoll_ms
-                                                                 : facts->counters->started_ms);
+    const int64_t failing = facts->now_ms - cluster->jobpoll_failing_ms;
     if (!cluster->jobpoll)
         return;
     if (cluster->jobpoll_error[0] != '\0')
-        finding(facts, ago > LIST_PROBLEM_MS ? PROBLEM : WARNING, "list-command",
-                "run it as the service's user (runuser -u mcastd -- COMMAND) and correct what it "
-                "reports; until it works, jobs whose end was missed keep what they have",
+        finding(facts, failing > LIST_PROBLEM_MS ? PROBLEM : WARNING, "list-command",
+                "run it as the service's user (runuser -u mcastd -- env -i LANG=C.UTF-8 COMMAND) "
+                "and correct what it reports; until it works, jobs whose end was missed keep what "
+                "they have",
                 "the list_command of cluster \"%s\" has failed for %s: %s", cluster->name,
-                DURATION(ago), cluster->jobpoll_error);
+                DURATION(failing), cluster->jobpoll_error);
     else if (cluster->jobpoll_ms > 0)
         finding(facts, OK, "list-command", NULL, "cluster \"%s\" named its active jobs %s ago",
-                cluster->name, DURATION(ago));
+                cluster->name, DURATION(facts->now_ms - cluster->jobpoll_ms));
 }
 
 /* Slurm's own plugin asks every 30 s, for the list (B9). */

@@ -472,6 +472,7 @@ static void decisions__are_explicit(void **state)
     static const struct reply script[] = {{200, NULL, "{\"reservations\":12}", THEN_KEEP},
                                           {200, NULL, "{\"reservations\":1}", THEN_KEEP},
                                           {200, NULL, "{\"reservations\":2}", THEN_KEEP},
+                                          {200, NULL, "{\"reservations\":0}", THEN_KEEP},
                                           {403, PROBLEM, forbidden, THEN_KEEP}};
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("claim"), 2);
@@ -492,6 +493,8 @@ static void decisions__are_explicit(void **state)
                       "Accept: application/json\r\n\r\n");
     assert_int_equal(RUN("--json", "claim", "elcap"), 0);
     assert_string_equal(test->out, "{\"reservations\": 2}\n");
+    assert_int_equal(RUN("accept-loss"), 0);
+    assert_words(test->out, "0 reservations accepted as lost: no mass-loss alarm was on");
     assert_int_equal(RUN("accept-loss"), 1);
     assert_words(test->err, "only an admin may");
     end(test);
@@ -589,7 +592,7 @@ static void list__shows_what_is_quarantined(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=releasing HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_words(test->out, " WAITS FOR\n");
+    assert_words(test->out, " WAITING\n");
     assert_words(
         test->out,
         " d ago elcap7 (lingering), elcap9 (created), 1 more (1 lingering and 2 created in all), "
@@ -835,7 +838,7 @@ static void list__of_a_node(void **state)
     fakebroker_expect(test->fake, 1,
                       "GET /v1/jobs?limit=1000&state=active&node=elcap17 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
-    assert_words(test->out, "ON NODE\n");
+    assert_words(test->out, "ONNODE\n");
     assert_words(test->out, "possible\n");
     assert_string_equal(test->err, "mcastctl: 2 more may have something on elcap17, of clusters "
                                    "whose reservations are not shown to you; ask as an admin\n");

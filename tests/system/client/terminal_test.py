@@ -31,6 +31,7 @@ class Broker(http.server.BaseHTTPRequestHandler):
     refusal = None  # or a status and a body
     away = False    # closes connections
     clusters = 30
+    goes_on = threading.Event()  # else it answers nothing
 
     def address_string(self):
         return "a client"
@@ -39,6 +40,7 @@ class Broker(http.server.BaseHTTPRequestHandler):
         pass
 
     def do_GET(self):
+        Broker.goes_on.wait()
         if Broker.away:
             self.close_connection = True
             return
@@ -252,6 +254,13 @@ def top_says_why():
     os.rename(SOCKET + ".away", SOCKET)
     Broker.away = False
     top.shows("back again", "All is well")
+    Broker.goes_on.clear()
+    top.shows("hung", "NO ANSWER for", "5000 ms")
+    age = int(re.search(r"NO ANSWER for (\d+) s", top.screen.text())[1])
+    if age < 3 or "what was asked" in top.screen.text():
+        fail("of a broker that hangs top says\n" + top.screen.text())
+    Broker.goes_on.set()
+    top.shows("it goes on", "All is well")
     os.kill(top.pid, signal.SIGTERM)
     top.ends("SIGTERM")
     Broker.refusal = (403, {"code": "forbidden", "detail": "you may not see that"})
@@ -332,6 +341,9 @@ def tables_obey_the_width():
     text = shown(wide, 50, NO_COLOR="1")
     if any(len(line) > 50 for line in text.splitlines()) or "…" not in text or JOBS[0] not in text:
         fail("a table of 50 columns:\n" + text)
+    usual = shown(["list"], 80)
+    if any(job not in usual for job in JOBS):
+        fail("ids are cut:\n" + usual)
     if "\x1b" in text or "\x1b[1;31m" not in shown(["list"], 120):
         fail("NO_COLOR, or colours of a terminal")
     for words, has in ((["--color", "never", "list"], False), (["list", "--color=always"], True)):
@@ -368,6 +380,7 @@ def shell_completes(shell, prepare):
             ("mcastctl list --sor", "mcastctl list --sort "),
             ("mcastctl --url unix:%s list --sor" % SOCKET, " list --sort "),
             ("mcastctl list --state ac", "--state active "),
+            ("mcastctl events --kind lost,releas", "--kind lost,released"),
             ("mcastctl list --state=ac", "--state=active "),
             ("mcastctl list --sort prof", "--sort profile "),
             ("mcastctl list --sort -prof", "--sort -profile "),
@@ -419,6 +432,7 @@ with tempfile.TemporaryDirectory(prefix="mcast-terminal.", dir="/var/tmp") as FO
                       PATH=os.path.dirname(MCASTCTL) + ":" + os.environ["PATH"])
     for name in ("NO_COLOR", "MCAST_CLUSTER", "COLUMNS", "LINES"):
         os.environ.pop(name, None)
+    Broker.goes_on.set()
     threading.Thread(target=Server(SOCKET, Broker).serve_forever, daemon=True).start()
     for test in (top_draws_in_place, top_says_why, top_leaves_the_terminal,
                  live_traffic_draws_in_place, tables_obey_the_width,

@@ -31,7 +31,7 @@ def test(browser):
     browser.await_text("#link", "^live$", 60)
     script("reserve after")
     browser.await_text("#card-events", "elcap/after", 60)
-    browser.await_text("#card-vnis", r"in jobs\s+2\b")
+    browser.await_text("#card-vnis", r"in use\s+2\b")
     browser.press("2")
     browser.await_text("#told", "^2 of 2 reservations$", 60)
     browser.press("1")

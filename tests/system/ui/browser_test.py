@@ -311,7 +311,7 @@ def test(browser):
     broker = Broker()
     broker.ask("PUT", "/v1/clusters/elcap/jobs/after", {"uid": 1, "nodes": "elcap[1-2]"})
     browser.await_text("#card-events", "elcap/after")
-    browser.await_text("#card-vnis", r"in jobs\s+1\b")
+    browser.await_text("#card-vnis", r"in use\s+1\b")
     check_looks(browser, "now")
     browser.await_text("#card-link", r"\d\s*up\b")
     browser.press("3")

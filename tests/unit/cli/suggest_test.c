@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a mistyped word may have been (B5). */
 
+#include "cli/command.h"
 #include "cli/completion/suggest.h"
+#include "core/reservation/record.h"
 #include "tests/unit/unit.h"
 
 static void expect(const char *typed, const char *answer)
@@ -14,6 +16,18 @@ static void expect(const char *typed, const char *answer)
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         suggest_try(&suggestion, words[i]);
     assert_string_equal(suggest_text(&suggestion, "--", text), answer);
+}
+
+UNIT(words__of_all_events_are_completed)
+{
+#define WORD_(name, word, fatal) "," word
+    static const char all[] = EVENT_KINDS(WORD_);
+    const struct command_option *option = command_events.options;
+    while (strcmp(option->name, "kind") != 0)
+        option++;
+    assert_int_equal(option->value[0], '[');
+    assert_int_equal(strlen(option->value), strlen(all) + 1);
+    assert_memory_equal(option->value + 1, all + 1, strlen(all) - 1);
 }
 
 UNIT(words__that_are_similar)

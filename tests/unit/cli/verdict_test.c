@@ -70,7 +70,10 @@ static const struct {
      "broker's host: systemctl status munge"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":64,\"none_since\":\"@180\"}}",
      "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 held after their "
-     "jobs → give [vni] pool more"},
+     "jobs → for jobs that are over but active: set list_command of the cluster, or mcastctl sync; "
+     "else give [vni] pool more"},
+    {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":60,\"held\":4}}",
+     "60 in use, 4 held after their jobs → mcastctl list --held says for which nodes; for jobs"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"held\":64,\"held_most\":60,\"held_most_uid\":0}}",
      "64 held after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
     {"{\"vnis\":{\"free\":9,\"pool\":64,\"held\":50},\"nodes\":{\"waited_since\":\"@7300\"}}",
@@ -140,7 +143,7 @@ static const struct {
     {"{\"clusters\":[{\"name\":\"tuo\",\"list_error\":\"exit 1\",\"list_failing_since\":\"@180\"},{"
      "\"name\":\"b\",\"list_error\":\"x\"}]}",
      "THE ACTIVE JOBS OF tuo, b CANNOT BE LISTED for 3 min, so missed ends are not found: exit 1 → "
-     "run list_command"},
+     "run list_command as the service's user: runuser -u mcastd -- env -i LANG=C.UTF-8 COMMAND"},
 };
 
 UNIT(verdict__names_cause_time_and_next_step)

@@ -298,12 +298,14 @@ UNIT(diagnosis__of_lists)
     CASE(WARNING, "list-command",
          "the list_command of cluster \"tuo\" has failed for 5 minutes: it exited with status 1",
          p.clusters[1].jobpoll = true;
-         p.clusters[1].jobpoll_ms = NOW - 300000;
+         p.clusters[1].jobpoll_failing_ms = NOW - 300000;
          p.clusters[1].jobpoll_error = "it exited with status 1");
     CASE(PROBLEM, "list-command", "has failed for 2 hours", p.clusters[0].jobpoll = true;
-         p.clusters[0].jobpoll_ms = NOW - 7200000; p.clusters[0].jobpoll_error = "no such file");
-    /* Never whole since the start, ten days ago. */
-    CASE(PROBLEM, "list-command", "has failed for 10 days", p.clusters[0].jobpoll = true;
+         p.clusters[0].jobpoll_failing_ms = NOW - 7200000;
+         p.clusters[0].jobpoll_error = "no such file");
+    /* Never whole since the start, ten days ago; that it is asked at all was reloaded later. */
+    CASE(WARNING, "list-command", "has failed for 10 minutes", p.clusters[0].jobpoll = true;
+         p.clusters[0].jobpoll_failing_ms = NOW - 600000;
          p.clusters[0].jobpoll_error = "no such file");
 }
 
