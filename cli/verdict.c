@@ -196,7 +196,11 @@ static void judge_vnis(struct verdict *verdict)
         "mcastctl list --held says for which nodes; for jobs that are over but active: set "
         "list_command of the cluster, or mcastctl sync; else give [vni] pool more";
     const char *active = strchr(list, ';') + 2; /* none is held */
-    if (none)
+    const long long suspect = count_of(root, "vnis", "quarantined");
+    if (none && suspect > 0)
+        fault(verdict, "see the alarm old-ledger, and what ends it",
+              "NO VNI IS FREE: %lld may be in use by jobs that this ledger does not know", suspect);
+    else if (none)
         fault(verdict,
               held > live ? report
               : held > 0  ? list

@@ -76,6 +76,8 @@ static const struct {
      "60 in use, 4 held after their jobs → mcastctl list --held says for which nodes; for jobs"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"held\":64,\"held_most\":60,\"held_most_uid\":0}}",
      "64 held after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
+    {"{\"vnis\":{\"free\":0,\"pool\":64,\"quarantined\":64}}",
+     "NO VNI IS FREE: 64 may be in use by jobs that this ledger does not know → see the alarm "},
     {"{\"vnis\":{\"free\":9,\"pool\":64,\"held\":50},\"nodes\":{\"waited_since\":\"@7300\"}}",
      "50 OF 64 VNIS ARE HELD after their jobs, the longest for 2 h: 9 are free → mcastctl list "
      "--held"},
