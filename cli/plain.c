@@ -31,6 +31,13 @@ void plain_make(char *text)
     }
 }
 
+size_t plain_cut(const char *text, size_t most)
+{
+    while (most > 0 && ((unsigned char)text[most] & 0xC0) == 0x80)
+        most--;
+    return most;
+}
+
 void plain_printf(const char *format, ...)
 {
     char *line = NULL;

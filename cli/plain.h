@@ -10,6 +10,9 @@
 /* In place, of the same length: '?' for each byte of a control character. */
 void plain_make(char *text);
 
+/* Where to cut a longer text: at most there, and not within a character. */
+size_t plain_cut(const char *text, size_t most);
+
 /* One line to stdout, made so: the format ends with the only line break. */
 __attribute__((format(printf, 1, 2))) void plain_printf(const char *format, ...);
 

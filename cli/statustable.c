@@ -242,7 +242,8 @@ static void add_cluster(struct table *table, const json_t *cluster)
 /* As many as fit. */
 static int show_clusters(struct screen *screen, const json_t *clusters)
 {
-    const size_t count = json_array_size(clusters), room = screen->height - screen->lines;
+    const size_t count = json_array_size(clusters);
+    const size_t room = screen->lines < screen->height ? screen->height - screen->lines : 0;
     const size_t shown = room < 4 ? 0 : count > room - 2 ? room - 3 : count;
     struct table *table;
     screen->hidden += count - shown;

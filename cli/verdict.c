@@ -47,7 +47,7 @@ __attribute__((format(printf, 3, 4))) static void fault(struct verdict *verdict,
         plain_make(cause);
         plain_make(plain);
         if (strlen(cause) > CAUSE_MAX)
-            strcpy(cause + CAUSE_MAX - 3, "...");
+            strcpy(cause + plain_cut(cause, CAUSE_MAX - 3), "...");
         plain_colour(PLAIN_BAD);
         verdict->lines += plain_wrapped(verdict->width, 0, "", cause);
         plain_colour(PLAIN_NORMAL);
