@@ -426,6 +426,13 @@ def zsh_completes():
                                 prepare, "echo; echo ready"])
 
 
+try:
+    for end in pty.openpty():
+        os.close(end)
+except OSError as error:
+    print("skipped: no pseudo-terminal can be made here (%s)" % error)
+    sys.exit(77)
+
 with tempfile.TemporaryDirectory(prefix="mcast-terminal.", dir="/var/tmp") as FOLDER:
     SOCKET = FOLDER + "/mcastd.sock"
     os.environ.update(MCAST_URL="unix:" + SOCKET, LC_ALL="C.UTF-8",
