@@ -37,7 +37,7 @@ void link_heard(struct core *core)
     link->silent = false;
 }
 
-/* One that is well and slow for this one only answers a list at once. */
+/* A manager that is slow for one job only answers a list at once. */
 void link_given_up(struct core *core, int64_t sent_ms)
 {
     struct link *link = &core->link;
