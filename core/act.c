@@ -296,7 +296,7 @@ void core_act(struct core *core, struct reservation *r)
     if (r->hwcoll == HWCOLL_WANTED && r->op->give_up_ms <= core->now_ms &&
         !core_put_off_giving_up(core, r)) {
         if (r->op->asked)
-            link_given_up(core, r->op->sent_ms);
+            link_given_up(core, r->op->asked_ms);
         core_give_up(core, r, HWCOLL_TIMEOUT, NULL);
         return; /* it acts again */
     }

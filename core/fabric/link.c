@@ -37,21 +37,22 @@ void link_heard(struct core *core)
     link->silent = false;
 }
 
-/* A manager that is slow for one job only answers a list at once. */
-void link_given_up(struct core *core, int64_t sent_ms)
+/* A manager that is slow for one job only answers a list at once; one that refused a try of this
+ * job has answered, though its next call may be under way. */
+void link_given_up(struct core *core, int64_t waits_ms)
 {
     struct link *link = &core->link;
-    assert(sent_ms <= core->now_ms);
-    if (link->state != LINK_UP || link->silent || sent_ms < link->heard_ms)
+    assert(waits_ms <= core->now_ms);
+    if (link->state != LINK_UP || link->silent || waits_ms < link->heard_ms)
         return;
     link->silent = true;
     (void)snprintf(link->error, sizeof link->error, "it has answered nothing for %lld ms",
-                   (long long)(core->now_ms - sent_ms));
+                   (long long)(core->now_ms - waits_ms));
     core_trace(
         core, TRACE_WARNING,
         "the fabric manager has answered nothing for %lld ms -> until it does, jobs start at "
         "once, without hardware collectives; its list is asked for; see its own log",
-        (long long)(core->now_ms - sent_ms));
+        (long long)(core->now_ms - waits_ms));
     link_list_within(core, 0);
 }
 

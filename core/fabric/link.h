@@ -18,8 +18,8 @@ struct link {
     uint32_t failures;     /* attempts in a row that did not come up */
     uint32_t timeouts;     /* calls in a row that got no answer, late or broken */
     int64_t heard_ms;      /* when it answered anything last */
-    bool silent;           /* a start was given up, and nothing was answered since its last call was
-                              sent: no other one waits for it before it answers */
+    bool silent;           /* a start was given up, and nothing was answered all the time it waited:
+                              no other one waits for it before it answers */
     bool logging_in;       /* a login is under way: one at a time, in any state */
     bool login_again;      /* it is for another URL by now: log in again when it ends */
     uint32_t url;          /* index of the URL in use, or to be tried next */
@@ -56,5 +56,5 @@ void link_move(struct core *core);
 bool link_worth_waiting(const struct link *link);
 /* It has answered, whatever. */
 void link_heard(struct core *core);
-/* A start is given up; its last call was sent then. */
-void link_given_up(struct core *core, int64_t sent_ms);
+/* A start is given up for which it was called, and that has waited since then. */
+void link_given_up(struct core *core, int64_t waits_ms);

@@ -763,6 +763,29 @@ FRESH(reserve__waits_once_for_a_manager_that_hangs)
     assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_UNAVAILABLE);
 }
 
+/* F21: one that refuses in time answers, though the next try is under way when the job is given up:
+ * the next job waits for it. */
+FRESH(reserve__waits_for_a_manager_that_refuses)
+{
+    struct driver *d = *state;
+    d->config.reserve_timeout_ms = 2000;
+    driver_up(d);
+    driver_tick(d, 500);
+    driver_reserve(d, driver_request("a", 128));
+    uint64_t call = driver_call(d, FMCALL_RESERVE);
+    driver_tick(d, 10);
+    driver_done(d, call, FM_BUSY, NULL);
+    driver_tick(d, 1700);
+    (void)driver_call(d, FMCALL_RESERVE); /* the next try */
+    driver_tick(d, 290);
+    assert_int_equal(driver_answer(d)->reservation->hwcoll, HWCOLL_TIMEOUT);
+    driver_tick(d, 0);
+    assert_null(driver_find(d, EFFECT_LIST));
+    driver_reserve(d, driver_request("b", 128));
+    assert_null(driver_answer(d));
+    assert_int_equal(driver_job(d, "b")->hwcoll, HWCOLL_WANTED);
+}
+
 /* I7: who asks again while the first waits is told the same, and that it is the same. */
 UP(reserve__asked_again_while_it_waits)
 {
