@@ -167,15 +167,19 @@ struct sleeper {
 };
 
 /* What is asked meanwhile wakes it: with nothing to do it sleeps for long. What comes meanwhile on
- * connections beside spinners waits for these, and must not keep it awake. */
+ * connections beside spinners waits for these, and must not keep it awake. On a slow machine some
+ * are closed meanwhile: their request has begun ten seconds ago. */
 static bool has_slept(void *arg)
 {
     const struct sleeper *sleeper = arg;
-    for (int i = 0; i < sleeper->count; i++)
-        if (i % SHARED > 0)
-            assert_true(peer_send(mass[i], "X", 1));
-        else
+    for (int i = 0; i < sleeper->count; i++) {
+        if (i % SHARED == 0) {
             assert_served(sleeper->site, sleeper->good);
+        } else if (!peer_send(mass[i], "X", 1)) {
+            peer_close(mass[i]);
+            mass[i] = peer_open(site_socket(sleeper->site), 0);
+        }
+    }
     return gauge_sleeps(sleeper->pid) >= sleeper->until;
 }
 

@@ -88,7 +88,7 @@ class Browser:
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
-    def await_text(self, selector, words, seconds=20):
+    def await_text(self, selector, words, seconds=120):
         """Until the element has the words (a regular expression); returns its text."""
         end = time.monotonic() + seconds
         while not re.search(words, seen := self.text(selector)):
