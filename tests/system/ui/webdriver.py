@@ -42,7 +42,7 @@ class Browser:
         request = urllib.request.Request(self.base + self.session + path, data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            with self.opener.open(request, timeout=60) as answer:
+            with self.opener.open(request, timeout=180) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
