@@ -258,6 +258,7 @@ static void two_brokers__with_the_id_of_a_job_that_is_over(void **state)
 {
     reserve(first, "17");
     release(first, "17");
+    await_lists(second); /* which had listed it */
     reserve(second, "17");
     await_lists(first);
     assert_held("elcap-17 ");
