@@ -143,7 +143,7 @@ static void fm__that_cannot_be_trusted_is_sent_nothing(void **state)
     static const char *const cas[] = {"yes", NULL, "/nowhere/ca.pem"};
     for (size_t i = 0; i < sizeof cas / sizeof cas[0]; i++) {
         fixture_set(fixture, "FI_CXI_COLL_FABRIC_MGR_CACERT", cas[i]);
-        assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "5s"), 1);
+        assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "15s"), 1);
         said(fixture, "the fabric manager: cannot be reached");
     }
     assert_int_equal(fixture_requests(fixture), before);

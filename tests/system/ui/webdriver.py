@@ -16,11 +16,13 @@ class Browser:
     """A Chromium of its own, with a profile below `folder`, which is thrown away."""
 
     def __init__(self, folder):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+        # Where there is no IPv6 it does not say which port it has found.
+        port = os.environ["WEBDRIVER_PORT"]
+        self.driver = subprocess.Popen(["chromedriver", "--port=" + port], stdout=subprocess.PIPE,
                                        stderr=subprocess.DEVNULL, text=True)
+        self.base = f"http://127.0.0.1:{port}"
         for line in self.driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                self.base = f"http://127.0.0.1:{found[1]}"
+            if "started successfully" in line:
                 break
         else:
             raise RuntimeError("chromedriver ends")
