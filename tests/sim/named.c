@@ -46,7 +46,8 @@ void named_granted(struct sim *sim, const struct request *request, const struct 
                      wanted->named[i]);
 }
 
-/* Not while the ledger is suspect: what seems to be free may be in use. */
+/* Not while the ledger is suspect: what seems to be free may be in use. A shared VNI whose time is
+ * over is free at the end of the step, after all answers. */
 void named_refused(struct sim *sim, const struct request *request, const struct told *told)
 {
     const struct wanted *wanted = &request->wanted;
@@ -54,7 +55,7 @@ void named_refused(struct sim *sim, const struct request *request, const struct 
     const struct reservation *r = core_find(sim->edge.core, rm_cluster_name(sim, job), job->id);
     if (r && r->state == JOB_ACTIVE) /* of its last life, with others */
         return;
-    bool free = wanted->named_count > 0 && !request->other;
+    bool free = wanted->named_count > 0 && !request->other && shares_gone_now(sim) == 0;
     for (unsigned i = 0; i < wanted->named_count; i++) {
         const uint16_t vni = wanted->named[i];
         free &= model_nobody_has(sim, vni, 0) && !shares_has(sim, vni) &&
