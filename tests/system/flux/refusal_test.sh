@@ -29,7 +29,7 @@ refused() {
     shift
     ! said=$(flux run "$@" true 2>&1) || fail "'$*' is not refused"
     id=$(flux job last)
-    flux job wait-event --quiet --timeout=60 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
+    flux job wait-event --quiet --timeout=180 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
     [[ $said == *"type=mcast severity=0 "*"$words"* ]] || fail "'$*' is told: $said"
     [[ $(flux jobs -no '{exception.type}: {exception.note}' "$id") == "mcast: "*"$words"* ]] || fail "flux jobs has another note: $(flux jobs -no '{exception.note}' "$id")"
     ! flux job eventlog "$id" | grep ' exception ' | grep -qv 'type="mcast"' || fail "it has other exceptions: $(flux job eventlog "$id")"
