@@ -33,17 +33,5 @@ done <<EOF
 $asroot_exported
 EOF
 
-# Flux's subcommands without `flux`, which only looks for them, at twice their own cost, and in the
-# process that the shell has for it already: $(become job info …). Each folder of PATH is root's.
-asroot_commands=
-asroot_path=$PATH:
-while [ -n "$asroot_path" ] && [ -z "$asroot_commands" ]; do
-    [ ! -x "${asroot_path%%:*}/flux" ] || asroot_commands=${asroot_path%%:*}/../libexec/flux/cmd
-    asroot_path=${asroot_path#*:}
-done
-become() {
-    become_command=$asroot_commands/flux-$1
-    [ -x "$become_command" ] || exec flux "$@"
-    shift
-    exec "$become_command" "$@"
-}
+# shellcheck source=deploy/flux/libexec/direct.sh
+. "$folder/direct.sh"
