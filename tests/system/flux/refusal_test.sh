@@ -100,6 +100,16 @@ if [ "$documents" ]; then
     MOCK_RANK=3 mcast-node tend || fail "tend fails where all is mended"
 fi
 
+echo "# a broker that is away, and jobs that may start without: nodes do not wait for what is not published"
+flux jobtap remove mcast.so
+flux jobtap load "$plugin" cluster=elcap optional=true patience=1
+kill_broker
+flux run -N4 true || fail "a job that may start without ends: $(flux jobs -no '{exception.note}' "$(flux job last)")"
+[ -z "$(drained)" ] || fail "a broker that is away drains $(drained)"
+start_broker
+flux jobtap remove mcast.so
+flux jobtap load "$plugin" cluster=elcap
+
 flux run -N4 true || fail "all is as it was, and a job fails"
 expect_clean
 until_it "all VNIs are free" nothing_held
