@@ -104,8 +104,9 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-            bool by_plugin; /* Slurm's own plugin asks: of what it has reserved, or of what was
-                               found under the name of its cluster */
+            uint64_t number; /* of the life that is meant; 0: the one that has the name now */
+            bool by_plugin;  /* Slurm's own plugin asks: of what it has reserved, or of what was
+                                found under the name of its cluster */
         } release;
         struct {
             const char *cluster;

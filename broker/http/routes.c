@@ -8,6 +8,7 @@ enum {
     SYNC_BODY_MAX = 16 << 20
 };
 
+static const char *const release_query[] = {"number", NULL};
 static const char *const env_query[] = {"step", NULL};
 static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
@@ -27,7 +28,7 @@ const struct route routes[ROUTES] = {
     {METHOD_PUT, NEED_CLUSTER, JOB_PATH, .handle = reserve_handle, .render = reserve_render,
      .body_max = BODY_MAX, .changes = true},
     {METHOD_DELETE, NEED_CLUSTER, JOB_PATH, .handle = release_handle, .render = release_render,
-     .changes = true},
+     .query = release_query, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH, .handle = job_handle},
     {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
     {METHOD_POST, NEED_CLUSTER, JOB_PATH "/launch", .handle = launch_handle,

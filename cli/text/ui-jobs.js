@@ -365,7 +365,8 @@ function map(topology) {
 const pathOf = (job) =>
     `/v1/clusters/${encodeURIComponent(job.cluster)}/jobs/${encodeURIComponent(job.job)}`;
 
-// Asks first, then shows what the broker answers. The name may be a later reservation's by then.
+// Asks first, then shows what the broker answers: by the number, as the name may be a later
+// reservation's by then.
 function askRelease(job) {
     const told = h("p", {id: "release-told", role: "status"}, "");
     const tell = (kind, text) => {
@@ -379,10 +380,8 @@ function askRelease(job) {
             onclick: async () => {
                 yes.disabled = true;
                 try {
-                    const page = await getJson(`/v1/jobs?limit=1&after=${job.number - 1}`);
-                    if (page.jobs[0]?.number !== job.number || page.jobs[0].state !== "active")
-                        return tell("bad", "Not released: this reservation is over.");
-                    tell("good", `The broker answers: ${(await release(pathOf(job))).state}.`);
+                    const path = `${pathOf(job)}?number=${job.number}`;
+                    tell("good", `The broker answers: ${(await release(path)).state}.`);
                 } catch (error) {
                     tell("bad", `Not released: ${error.message}`);
                 }

@@ -58,6 +58,33 @@ static void release__is_answered_at_once_and_again(void **state)
     site_refused(*state, "PUT", JOB "never", ONE_NODE, 409, "released-before-reserve", NULL);
 }
 
+/* B5: who has looked at one life releases that one, and no later one of the name. */
+static void release__of_a_number_is_of_that_life(void **state)
+{
+    const char *bare = "{\"uid\":1,\"node_count\":1,\"vni_count\":0,\"hwcoll\":\"off\"}";
+    struct answer made, answer;
+    char path[128];
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", bare, &made), 201);
+    const long long first = answer_number(&made, "number");
+    answer_release(&made);
+    snprintf(path, sizeof path, JOB "f1?number=%lld", first);
+    assert_int_equal(site_call(*state, "DELETE", path, NULL, &answer), 202);
+    assert_int_equal(answer_number(&answer, "number"), first);
+    answer_release(&answer);
+    assert_int_equal(site_call(*state, "PUT", JOB "f1", bare, NULL), 201); /* nothing waits */
+    site_refused(*state, "DELETE", path, NULL, 409, "other-reservation", NULL);
+    assert_int_equal(site_call(*state, "GET", JOB "f1", NULL, &answer), 200);
+    assert_string_equal(answer_text(&answer, "state"), "active");
+    answer_release(&answer);
+    site_refused(*state, "DELETE", JOB "f2?number=1", NULL, 404, "not-found", NULL);
+    assert_int_equal(site_call(*state, "PUT", JOB "f2", ONE_NODE, NULL), 201);
+    static const char *const wrong[] = {"", "0", "-1", "1x", "18446744073709551616"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        snprintf(path, sizeof path, JOB "f2?number=%s", wrong[i]);
+        site_refused(*state, "DELETE", path, NULL, 422, "invalid", "number");
+    }
+}
+
 /* As Slurm's plugin sends its DELETE: chunked, Expect, no body, an answer at once. */
 static void release__takes_an_expected_empty_chunked_body(void **state)
 {
@@ -582,6 +609,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         ON_SITE(reserve__answers_the_same_again),
         ON_SITE(release__is_answered_at_once_and_again),
+        ON_SITE(release__of_a_number_is_of_that_life),
         ON_SITE(release__takes_an_expected_empty_chunked_body),
         ON_SITE(env__comes_as_asked_for),
         ON_SITE(options__are_what_a_reserve_accepts),
