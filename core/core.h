@@ -279,6 +279,7 @@ struct core_use {
     uint64_t jobs_adopted; /* active, found at the fabric manager: their VNIs are not known */
     uint64_t jobs_found;   /* of the adopted ones: ORIGIN_FOUND */
     uint64_t found;        /* ORIGIN_FOUND, active or not, and still at the fabric manager */
+    uint64_t vnis_live, vnis_held; /* of active, and of released jobs; without shared ones */
 };
 
 struct core_cleanups {

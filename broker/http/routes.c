@@ -17,6 +17,7 @@ static const char *const list_query[] = {"cluster", "node",  "state", "uid",
 static const char *const unshare_query[] = {"when", NULL};
 static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
 static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
+static const char *const history_query[] = {"after", NULL};
 static const char *const options_query[] = {"cluster", NULL};
 static const char *const topology_query[] = {"addresses", NULL};
 static const char *const nodes_query[] = {"cluster", "limit", "after", NULL};
@@ -87,6 +88,8 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},
     {METHOD_GET, NEED_LOOK, "/v1/whoami", .handle = whoami_handle, .always = true},
+    {METHOD_GET, NEED_PEER, "/v1/history", .handle = history_handle, .query = history_query,
+     .always = true},
     {METHOD_GET, NEED_METRICS, "/metrics", .handle = metrics_handle, .always = true},
     {METHOD_GET, NEED_NOTHING, "/healthz", .handle = health_alive, .always = true},
     {METHOD_GET, NEED_NOTHING, "/readyz", .handle = health_ready, .always = true},

@@ -507,6 +507,28 @@ static void metrics__are_rendered_once_for_all(void **state)
     assert_true(await(counts_both, site, AWAIT_DEADLINE_MS));
 }
 
+/* The first sample is taken a second after the start; how many reserves it counts is not known. */
+static bool has_a_sample(void *arg)
+{
+    struct answer answer;
+    assert_int_equal(site_call(arg, "GET", "/v1/history", NULL, &answer), 200);
+    const bool has = json_array_size(json_object_get(answer.json, "samples")) > 0;
+    answer_release(&answer);
+    return has;
+}
+
+static void history__is_kept_by_the_broker(void **state)
+{
+    struct site *site = *state;
+    struct answer answer;
+    assert_true(await(has_a_sample, site, AWAIT_DEADLINE_MS));
+    assert_int_equal(site_call(site, "GET", "/v1/history?after=32503680000000", NULL, &answer),
+                     200);
+    assert_int_equal(json_array_size(json_object_get(answer.json, "samples")), 0);
+    answer_release(&answer);
+    site_refused(site, "GET", "/v1/history?after=yesterday", NULL, 422, "invalid", "after");
+}
+
 static void head__is_get_without_a_body(void **state)
 {
     static const char *const paths[] = {"/healthz", "/v1/status",         "/v1/jobs",
@@ -623,6 +645,7 @@ int main(void)
         ON_SITE(metrics__are_rendered_once_for_all),
         ON_SITE(metrics__count_requests_by_route_and_status),
         ON_SITE(openapi__is_what_is_served),
+        ON_SITE(history__is_kept_by_the_broker),
         ON_SITE(head__is_get_without_a_body),
         ON_SITE(pool__exhausted_is_503_with_retry_after),
     };

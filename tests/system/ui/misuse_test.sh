@@ -56,7 +56,7 @@ asks 200 "" "$base/v1/jobs?limit=1" "${mine[@]}"
 grep -q '"f1"' "$dir/answer" || fail "no job"
 asks 200 "" "$base/v1/events?follow=0" "${mine[@]}"
 grep -q '^event: ' "$dir/answer" || fail "no events"
-asks 200 "" "http://localhost:$port/metrics" "${mine[@]}"
+asks 200 "" "http://localhost:$port/v1/history" "${mine[@]}"
 
 # ---- another site's page: by its own name, and by one that leads here (DNS rebinding) ----
 asks 403 other-site "$base/v1/status" "${mine[@]}" -H "Origin: http://example.org"

@@ -132,7 +132,7 @@ UNIT(gate__with_write_a_job_is_released_by_its_own_page)
 UNIT(gate__passes_what_carries_no_token)
 {
     static const char *const passed[] = {
-        "/metrics",     "/v1/status",      "/v1/events?after=3",
+        "/v1/history",  "/v1/status",      "/v1/events?after=3",
         "/v1/nodes/n1", "/v1/jobs?x=/../", "/v1/clusters/elcap/jobs/f1/topology"};
     static const char *const others[] = {"/v1/clusters/elcap/jobs/f1",
                                          "/v1/clusters/elcap/jobs/f1/env",
@@ -143,6 +143,7 @@ UNIT(gate__passes_what_carries_no_token)
                                          "/v1/nodes/",
                                          "/v1/reservation",
                                          "/v1/status/",
+                                         "/metrics",
                                          "/v1/tokens",
                                          "http://127.0.0.1/v1/status",
                                          "*",
