@@ -28,10 +28,13 @@ function vnis(status) {
     return card(
         "VNIs", {id: "card-vnis"},
         h("p", {class: `big ${v.free ? "" : "bad"}`}, `${count(v.free)} free`), bar([
-            ["is-live", "in use", v.live], ["is-held", "quarantined, of released jobs", v.held],
-            ["is-quarantined", "quarantined, perhaps of unknown jobs", v.quarantined],
-            ["is-free", "free", v.free]
+            ["is-live", "in use", v.live], ["is-held", "quarantined", v.held],
+            ["is-quarantined", "perhaps in use", v.quarantined], ["is-free", "free", v.free]
         ]),
+        v.quarantined ?
+            h("p", {class: "warn"},
+              `${count(v.quarantined)} may be in use by jobs that the ledger does not know`) :
+            null,
         v.overdue ?
             h("p", {class: "warn"}, `${count(v.overdue)} quarantined for longer than they should be`) :
             null,
@@ -41,8 +44,9 @@ function vnis(status) {
               (cluster) =>
                   [h("dt", {}, cluster.name),
                    h("dd", {},
-                     `${count(cluster.vnis_live)} in use by ${plural(cluster.active, "job")}, ` +
-                         `${count(cluster.vnis_held)} of ${count(cluster.releasing)} released` +
+                     `${count(cluster.vnis_live)} in use (${plural(cluster.active, "job")}), ` +
+                         `${count(cluster.vnis_held)} quarantined (${
+                             plural(cluster.releasing, "job")})` +
                          (cluster.list_error ? `; list of jobs: ${cluster.list_error}` : ""))])));
 }
 

@@ -50,8 +50,9 @@ function curve(title, id, lines) {
                 pen = "M";
                 return;
             }
+            const dot = pen === "M" ? "h0.1" : "";  // is seen between two gaps, too
             path += `${pen}${((samples[i].at - begin) * 1000 / (Date.now() - begin)).toFixed(1)} ${
-                (98 - 94 * value / highest).toFixed(1)}`;
+                (98 - 94 * value / highest).toFixed(1)}${dot}`;
             pen = "L";
         });
         return svg("path", {class: lines[k][0], d: path || "M0 98"});
@@ -94,9 +95,11 @@ export function showTime(view) {
                          ["a", "half of them, up to", ms("reserve_half_us")],
                          ["b", "99 of 100, up to", ms("reserve_99_us")]
                      ]),
-                 curve("Queue at the fabric manager", "time-queue", [["a", "calls", (one) => one.queue]]),
-                 curve("VNIs that are quarantined", "time-vnis", [
-                     ["a", "of released jobs", (one) => one.held],
-                     ["b", "perhaps of unknown jobs", (one) => one.quarantined]
+                 curve(
+                     "Queue at the fabric manager", "time-queue",
+                     [["a", "calls", (one) => one.queue]]),
+                 curve("VNIs that are not free and in no job", "time-vnis", [
+                     ["a", "quarantined", (one) => one.held],
+                     ["b", "perhaps in use by unknown jobs", (one) => one.quarantined]
                  ])));
 }

@@ -317,7 +317,7 @@ def test(browser):
     broker = Broker()
     broker.ask("PUT", "/v1/clusters/elcap/jobs/after", {"uid": 1, "nodes": "elcap[1-2]"})
     browser.await_text("#card-events", "elcap/after")
-    browser.await_text("#card-vnis", r"in use\s+1\b[^$]*elcap\s+1 in use by")
+    browser.await_text("#card-vnis", r"in use\s+1\b[^$]*elcap\s+1 in use \(\d+")
     browser.await_text("#card-addresses", r"elcap\s+23 of its budget of 100")
     check_looks(browser, "now")
     browser.await_text("#card-link", r"\d\s*up\b")
