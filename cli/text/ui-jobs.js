@@ -34,7 +34,7 @@ function note(job, was, is, text) {
 function noteChanges(before, job) {
     const is = job.waiting_for?.count, trees = job.hwcoll?.trees;
     note(
-        job, before?.waiting_for?.count, is,
+        job, before?.waiting_for?.count ?? job.node_count, is,
         `${count(job.node_count - is)} of ${plural(job.node_count, "node")} are clean`);
     note(job, before?.hwcoll?.trees ?? 0, trees, `it has ${plural(trees, "multicast tree")}`);
 }
@@ -414,7 +414,7 @@ function facts(job) {
             ["nodes", `${count(job.node_count)}: ${job.nodes || ""}`],
             ["VNIs", (job.vnis || []).join(", ") || "–"],
             ["collectives", `${has.state || "–"}${has.reason ? ` (${has.reason})` : ""}`],
-            ["addresses", count(has.addresses)], ["network", job.interconnect || "–"]
+            ["addresses", has.state === "reserved" ? count(has.addresses) : "–"], ["network", job.interconnect || "–"]
         ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
         write && job.state === "active" && !job.gone ?
             h("button", {type: "button", id: "release", onclick: () => askRelease(job)},
