@@ -182,6 +182,8 @@ def follow_a_job(browser, broker):
     browser.await_text("#job-state", "^releasing$")
     browser.await_text("#job-waits", "elcap1: created")
     for node in range(1, 5):
+        if node == 4:
+            check_looks(browser, "job")
         broker.ask("PUT", f"{path}/nodes/elcap{node}", {"number": made["number"], "order": 2,
                                                         "state": "destroyed"})
         if node < 4:
