@@ -28,9 +28,10 @@ void history_take(struct history *history, int64_t now_ms, const struct histogra
                   const struct core_status *status)
 {
     assert(reserves->count >= history->before.count);
-    history->samples[history->taken++ % HISTORY_SAMPLES] = (struct history_sample){
+    const size_t place = history->taken % HISTORY_SAMPLES;
+    history->samples[place] = (struct history_sample){
         .at_ms = now_ms,
-        .since_ms = history->taken > 1 ? (uint32_t)(now_ms - history->last_ms) : HISTORY_EVERY_MS,
+        .since_ms = history->taken > 0 ? (uint32_t)(now_ms - history->last_ms) : HISTORY_EVERY_MS,
         .half_us = bound_of(reserves, &history->before, 50),
         .worst_us = bound_of(reserves, &history->before, 99),
         .reserves = reserves->count - history->before.count,
@@ -39,6 +40,7 @@ void history_take(struct history *history, int64_t now_ms, const struct histogra
         .live = status->vnis_live,
         .held = status->vnis_in_quarantine,
         .quarantined = status->vnis_suspect};
+    history->taken++;
     history->last_ms = now_ms;
     history->before = *reserves;
 }

@@ -116,7 +116,7 @@ until_it "there is room again" answers
 start_ui --write
 open_session
 number=$(mcastctl --json show f1 | sed -n 's/.*"number": *\([0-9]*\).*/\1/p')
-job=$base/v1/clusters/elcap/jobs/f1?number=$number
+job="$base/v1/clusters/elcap/jobs/f1?number=$number"
 own=(-H "Origin: $base" -H "Sec-Fetch-Site: same-origin")
 asks 403 wrong-key -X DELETE "${own[@]}" "$job"
 asks 403 wrong-key -X DELETE "${own[@]}" -H "Mcast-Key: ${key%?}" "$job"

@@ -42,6 +42,7 @@ HISTORY_TEST(sample__is_of_its_own_time)
     histogram_add(&reserves, 2000000);
     history_take(history, 1000000 + 12345, &reserves, &status);
     const struct history_sample *first = history_next(history, 0, &number);
+    assert_int_equal(first->since_ms, HISTORY_EVERY_MS);
     assert_int_equal(first->reserves, 1);
     assert_int_equal(first->half_us, 60000000);
     const struct history_sample *second = history_next(history, 0, &number);
