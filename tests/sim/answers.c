@@ -4,6 +4,7 @@
 #include "core/reservation/reservation.h"
 #include "core/reservation/sizing.h"
 #include "core/reservation/vnipool.h"
+#include "tests/sim/named.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -146,6 +147,9 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
         return;
+    if (told->kind == ANSWER_INVALID && request->wanted.named_count > 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
+        return; /* the pool has become another one */
     /* Its profile was not there; but who has it keeps it (P3). */
     if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
         sim->profile.reloads > 0 && !(relied && !request->other))
@@ -169,6 +173,7 @@ static void reserve_answered(struct sim *sim, const struct request *request,
             sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
         else
             granted(sim, request, told);
+        named_granted(sim, request, told);
         return;
     case ANSWER_NO_VNIS:
         vnis_are_short(sim, request, vnis_asked(sim, request));
@@ -189,6 +194,8 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         break;
     case ANSWER_CONFLICT:
         relied &= !request->other;
+        if (!relied)
+            named_refused(sim, request, told);
         break;
     case ANSWER_RELEASED:
         released_unanswered(sim, job);

@@ -307,7 +307,7 @@ mcast_mistake(found-goes-without-slurms-word 100 core/requests/reserve.c
 mcast_mistake(a-look-is-no-sign-of-life 1000 core/requests/reserve.c
     [[    if (r && r->state == JOB_ACTIVE)
         note_sign_of_life(core, r);]] [[    (void)r;]] 3018572)
-mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/join.c
+mcast_mistake(plugins-job-joins-with-anothers-vni 300 core/relay/relayed.c
     [[return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);]] [[return true;]] 68)
 # Of what nodes tell of their NICs (P2).
 mcast_mistake(old-word-of-nics-counts 50 core/requests/nicsreport.c

@@ -3,6 +3,7 @@
 
 #include "tests/sim/grow.h"
 #include "tests/sim/reload.h"
+#include "tests/sim/named.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -283,6 +284,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         for (unsigned i = 0; i < request->wanted.shared_count; i++)
             event->u.reserve.shared[i] = shares_name(request->wanted.shared[i]);
         event->u.reserve.shared_count = request->wanted.shared_count;
+        named_event(request, &event->u.reserve);
         snprintf(request->key, sizeof request->key, "%032llx",
                  (unsigned long long)(sim->profile.plant == PLANT_KEY_BY_NAME && request->job
                                           ? name_hash(cluster, request->job->id)
@@ -517,6 +519,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
         draw_interconnect(sim, job);
         draw_profile(sim, job);
         draw_shared(sim, job);
+        named_draw(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;
