@@ -106,6 +106,7 @@ struct request { /* one message; a duplicate is another one */
     bool by_plugin;         /* RESERVE, RELEASE, CLEANUP: Slurm's own plugin asks */
     bool looks;             /* … RESERVE: by GET first */
     bool launch;            /* RESERVE: a launch document is wanted, too */
+    uint64_t number;        /* RELEASE: of the reservation that is meant alone; 0: by the name */
     uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
     unsigned nonsense;      /* not 0: which nonsense */
     struct jobview jobview; /* SYNC */
