@@ -256,11 +256,9 @@ static int read_filter(struct call *call, struct mcast_filter *filter)
 {
     unsigned state = 1;
     if (command_word(call, STATE, &state) < 0 ||
-        command_number(call, LIMIT, 1, INT64_MAX, &filter->limit) < 0)
+        command_number(call, LIMIT, 1, INT64_MAX, &filter->limit) < 0 ||
+        user_option(call, UID, &filter->uid) < 0)
         return MCAST_USAGE;
-    if (call->given[UID] && !user_find(call->given[UID], &filter->uid))
-        return command_misused(call, "--uid: there is no user '%.80s' on this host",
-                               call->given[UID]);
     if (call->given[HELD] && state == 0)
         return command_misused(call, "--held: active jobs have no quarantined VNIs");
     filter->cluster = call->cluster;
