@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 
 static int print_status(const struct call *call, json_t *root)
 {

@@ -2,7 +2,7 @@
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/screen.h"
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 
 #include <stdio.h>
 #include <stdlib.h>

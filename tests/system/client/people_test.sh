@@ -122,7 +122,7 @@ wait "$top" || fail "top ended with $?"
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
 has "$dir/refused" "did you mean status?"
-for typed in lsit:list stat:status hepl:help jobs:list ls:list cancel:release health:status watch:events; do
+for typed in lsit:list stat:status hepl:help jobs:list ls:list del:release health:status watch:events; do
     if mcastctl help "${typed%:*}" >"$dir/refused" 2>&1; then fail "${typed%:*} is a command"; fi
     has "$dir/refused" "did you mean ${typed#*:}?"
 done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What mcastctl status says of each fault (B5): cause, since when, and what to do; the worst first;
  * and never more than a screen. */
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 #include "tests/unit/unit.h"
 
 #include <time.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 #include "base/memory.h"
 #include "cli/age.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/table.h"
-#include "cli/verdict.h"
+#include "cli/status/verdict.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
