@@ -41,6 +41,7 @@ void judge_ended(struct verdict *verdict);
 void judge_munge(struct verdict *verdict);
 void judge_service(struct verdict *verdict);
 void judge_alarms(struct verdict *verdict);
+void judge_listed(struct verdict *verdict);
 void judge_standbys(struct verdict *verdict);
 void judge_reload(struct verdict *verdict);
 void judge_ending(struct verdict *verdict);

@@ -3,6 +3,7 @@
 #include "cli/plain.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Of the broker itself. */
@@ -12,11 +13,50 @@ enum {
     ABSENCE_MS = 10 * 1000, /* of the loop */
 };
 
+/* Of several brokers that were asked, the one at this address; NULL: it was not. */
+static const json_t *find_listed(const json_t *root, const char *url)
+{
+    const json_t *broker;
+    size_t i;
+    json_array_foreach(json_object_get(root, "brokers"), i, broker)
+    {
+        if (strcmp(judge_text(broker, NULL, "url"), url) == 0)
+            return broker;
+    }
+    return NULL;
+}
+
+/* No broker that was asked leads. leader: which one does, as this one knows it, or "". */
+static void judge_no_leader(struct verdict *verdict, const char *leader)
+{
+    static const char etcd[] =
+        "see that etcd runs (etcdctl endpoint health), and mcastd on each host of the brokers";
+    const json_t *root = verdict->root, *listed = find_listed(root, leader);
+    char step[640];
+    if (listed && judge_text(listed, NULL, "error")[0])
+        judge_fault(verdict,
+                    "ask again in half a minute; if it still leads then: systemctl status mcastd "
+                    "on its host",
+                    "THE LEADER %s DOES NOT ANSWER: %s; a standby takes over when its lease ends",
+                    leader, judge_text(listed, NULL, "error"));
+    else if (leader[0] && json_object_get(root, "brokers") && !listed) {
+        (void)snprintf(step, sizeof step,
+                       "mcastctl --url %.512s status; add it to --url or MCAST_URL", leader);
+        judge_fault(verdict, step, "THE LEADER %s IS NOT LISTED: those that are know no jobs",
+                    leader);
+    } else if (leader[0]) {
+        plain_printf("This broker is a standby, which knows no jobs; %s leads: ask that one (--url).\n", leader);
+        verdict->lines++;
+    } else
+        judge_fault(verdict, etcd,
+                    "NO BROKER LEADS, so nothing is reserved or released: this one is %s",
+                    judge_text(root, NULL, "role"));
+}
+
 void judge_role(struct verdict *verdict)
 {
     const json_t *root = verdict->root;
     const char *role = judge_text(root, NULL, "role");
-    const char *leader = judge_text(root, "leadership", "leader");
     const char *since = judge_text(root, "leadership", "unreachable_since");
     if (since[0])
         judge_fault(verdict,
@@ -25,17 +65,32 @@ void judge_role(struct verdict *verdict)
                     judge_text(root, "leadership", "last_error"));
     if (!role[0] || strcmp(role, "leader") == 0)
         return;
-    if (leader[0] && strcmp(role, "standby") == 0) {
-        plain_printf("This broker is a standby, which knows no jobs; %s leads.\n", leader);
-        verdict->lines++;
-    } else
-        judge_fault(
-            verdict,
-            json_object_get(root, "leadership")
-                ? "see that etcd runs (etcdctl endpoint health), and mcastd on the other hosts"
-                : "wait until it has loaded its ledger; journalctl -u mcastd",
-            "NOT SERVING: this broker is %s%s", role,
-            json_object_get(root, "leadership") ? ", and no broker is known to lead" : "");
+    if (!json_object_get(root, "leadership"))
+        judge_fault(verdict, "wait until it has loaded its ledger; journalctl -u mcastd",
+                    "NOT SERVING: this broker is %s", role);
+    else
+        judge_no_leader(
+            verdict, strcmp(role, "standby") == 0 ? judge_text(root, "leadership", "leader") : "");
+}
+
+/* Of several that were asked. */
+void judge_listed(struct verdict *verdict)
+{
+    const json_t *root = verdict->root, *broker;
+    const char *leader = strcmp(judge_text(root, NULL, "role"), "leader") == 0
+                             ? ""
+                             : judge_text(root, "leadership", "leader");
+    size_t i;
+    json_array_foreach(json_object_get(root, "brokers"), i, broker)
+    {
+        const char *url = judge_text(broker, NULL, "url"),
+                   *error = judge_text(broker, NULL, "error");
+        if (error[0] && strcmp(url, leader) != 0) /* of the leader it is told already */
+            judge_fault(verdict,
+                        "on its host: systemctl status mcastd; or take it out of --url and "
+                        "MCAST_URL",
+                        "THE BROKER %s DOES NOT ANSWER: %s", url, error);
+    }
 }
 
 void judge_storage(struct verdict *verdict)

@@ -294,6 +294,40 @@ static void ctl__several_brokers(void **state)
     end(test);
 }
 
+/* B7: the leader's status, whichever is listed first, and what each of the others is. */
+static void status__is_the_leaders(void **state)
+{
+    static const char leads[] =
+        "{\"version\":\"0.1.0\",\"role\":\"leader\",\"jobs\":{\"active\":7}}";
+    static const char follows[] = "{\"version\":\"0.1.0\",\"role\":\"standby\","
+                                  "\"leadership\":{\"leader\":\"https://m9:7443\"}}";
+    static const struct reply leader[] = {{200, NULL, leads, THEN_KEEP},
+                                          {200, NULL, leads, THEN_KEEP}};
+    static const struct reply standby[] = {{200, NULL, follows, THEN_KEEP},
+                                           {200, NULL, follows, THEN_KEEP},
+                                           {200, NULL, follows, THEN_KEEP}};
+    struct test *test = begin(leader, SIZE(leader));
+    char urls[400];
+    struct fakebroker *other = fakebroker_create(standby, SIZE(standby));
+    (void)snprintf(urls, sizeof urls, "/nonexistent/s, %s,%s", fakebroker_url(other),
+                   fakebroker_url(test->fake));
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "THE BROKER /nonexistent/s DOES NOT ANSWER: No such");
+    assert_words(test->out, "\nbroker         0.1.0 leader, unix:/");
+    assert_words(test->out, "\nno answer      /nonexistent/s\n");
+    assert_words(test->out, "\nstandby        unix:/");
+    assert_words(test->out, "\njobs           7 active\n");
+    assert_int_equal(RUN("--url", urls, "status", "--json"), 0);
+    assert_words(test->out, "\"role\": \"leader\"");
+    assert_words(test->out, "\"error\": \"No such file");
+    *strrchr(urls, ',') = '\0';
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out,
+                 "THE LEADER https://m9:7443 IS NOT LISTED: those that are know no jobs");
+    fakebroker_destroy(other);
+    end(test);
+}
+
 static void reserve__sends_the_options(void **state)
 {
     static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
@@ -1035,7 +1069,8 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
     cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
-    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(status__is_the_leaders), cmocka_unit_test(reserve__sends_the_options),
+    cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

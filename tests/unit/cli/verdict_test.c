@@ -53,7 +53,19 @@ static const struct {
     {"{\"role\":\"starting\"}",
      "NOT SERVING: this broker is starting → wait until it has loaded its ledger; journalctl"},
     {"{\"role\":\"standby\",\"leadership\":{\"leader\":null}}",
-     "NOT SERVING: this broker is standby, and no broker is known to lead → see that etcd runs"},
+     "NO BROKER LEADS, so nothing is reserved or released: this one is standby → see that etcd "
+     "runs"},
+    {"{\"role\":\"standby\",\"url\":\"m1\",\"leadership\":{\"leader\":\"m2\"},\"brokers\":[{"
+     "\"url\":\"m1\","
+     "\"role\":\"standby\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
+     "THE LEADER m2 DOES NOT ANSWER: refused; a standby takes over when its lease ends → ask again "
+     "in half a minute"},
+    {"{\"role\":\"standby\",\"leadership\":{\"leader\":\"m3\"},\"brokers\":[{\"url\":\"m1\","
+     "\"role\":\"standby\"}]}",
+     "THE LEADER m3 IS NOT LISTED: those that are know no jobs → mcastctl --url m3 status; add it"},
+    {"{\"role\":\"leader\",\"url\":\"m1\",\"leadership\":{},\"brokers\":[{\"url\":\"m1\","
+     "\"role\":\"leader\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
+     "THE BROKER m2 DOES NOT ANSWER: refused → on its host: systemctl status mcastd"},
     {"{\"role\":\"leader\",\"leadership\":{\"unreachable_since\":\"@180\",\"last_error\":\"m3\"}}",
      "ETCD DOES NOT ANSWER for 3 min: m3 → etcdctl endpoint health"},
     {"{\"commits\":{\"storage_error\":\"disk full\",\"storage_failing_since\":\"@180\"}}",
@@ -175,7 +187,8 @@ UNIT(verdict__of_what_is_no_fault)
     char *text = shown("{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
                        "\"jobs\":{\"active\":0},\"clusters\":[{\"name\":\"tuo\"}],"
                        "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}");
-    assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads.\nAll "
+    assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads: ask "
+                       "that one (--url).\nAll "
                        "is well.\n");
     assert_null(strstr(text, "active")); /* 0 of a standby is nobody's number */
     assert_null(strstr(text, "CLUSTER"));
