@@ -45,7 +45,9 @@ static void judge_no_leader(struct verdict *verdict, const char *leader)
         judge_fault(verdict, step, "THE LEADER %s IS NOT LISTED: those that are know no jobs",
                     leader);
     } else if (leader[0]) {
-        plain_printf("This broker is a standby, which knows no jobs; %s leads: ask that one (--url).\n", leader);
+        plain_printf(
+            "This broker is a standby, which knows no jobs; %s leads: ask that one (--url).\n",
+            leader);
         verdict->lines++;
     } else
         judge_fault(verdict, etcd,

@@ -38,30 +38,31 @@ void judge_vnis(struct verdict *verdict)
     static const char list[] =
         "mcastctl list --held says for which nodes; for jobs that are over but active: set "
         "list_command of the cluster, or mcastctl sync; else give [vni] pool more";
-    const char *active = strchr(list, ';') + 2; /* none is held */
+    const char *active = strchr(list, ';') + 2; /* none is quarantined */
     const long long suspect = judge_count(root, "vnis", "quarantined");
     if (none && suspect > 0)
         judge_fault(verdict, "see the alarm old-ledger, and what ends it",
                     "NO VNI IS FREE: %lld may be in use by jobs that this ledger does not know",
                     suspect);
     else if (none)
-        judge_fault(
-            verdict,
-            held > live ? report
-            : held > 0  ? list
-                        : active,
-            "NO VNI IS FREE%s: jobs that need one cannot start; %lld in use, %lld held after "
-            "their jobs%s",
-            FOR(verdict, judge_text(root, "vnis", "none_since")), live, held,
-            most_of(verdict, most));
+        judge_fault(verdict,
+                    held > live ? report
+                    : held > 0  ? list
+                                : active,
+                    "NO VNI IS FREE%s: jobs that need one cannot start; %lld in use, %lld "
+                    "quarantined after "
+                    "their jobs%s",
+                    FOR(verdict, judge_text(root, "vnis", "none_since")), live, held,
+                    most_of(verdict, most));
     else if (held > pool / 2)
-        judge_fault(verdict, report,
-                    "%lld OF %lld VNIS ARE HELD after their jobs, the longest%s%s: %lld are free",
-                    held, pool, oldest[0] ? FOR(verdict, oldest) : " for a time that is not known",
-                    most_of(verdict, most), free);
+        judge_fault(
+            verdict, report,
+            "%lld OF %lld VNIS ARE QUARANTINED after their jobs, the longest%s%s: %lld are free",
+            held, pool, oldest[0] ? FOR(verdict, oldest) : " for a time that is not known",
+            most_of(verdict, most), free);
     else if (oldest[0] && judge_seconds_until(verdict, oldest) < -SILENT_S)
         judge_fault(verdict, report,
-                    "NODES HAVE NOT REPORTED%s: %lld VNIs are held after their jobs",
+                    "NODES HAVE NOT REPORTED%s: %lld VNIs are quarantined after their jobs",
                     FOR(verdict, oldest), held);
 }
 

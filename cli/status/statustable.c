@@ -179,13 +179,13 @@ static void show_vnis(struct screen *screen, const json_t *root)
         return;
     begin(&words);
     add(&words, "%lld free of %lld", number_of(vnis, "free"), number_of(vnis, "pool"));
-    add(&words, "%lld live", number_of(vnis, "live"));
-    add_count(&words, number_of(vnis, "held"), "of released jobs");
+    add(&words, "%lld in use", number_of(vnis, "live"));
+    add_count(&words, number_of(vnis, "held"), "quarantined");
     add_count(&words, number_of(vnis, "overdue"), "of them overdue");
-    add_count(&words, number_of(vnis, "quarantined"), "quarantined");
+    add_count(&words, number_of(vnis, "quarantined"), "suspect");
     add_count(&words, number_of(vnis, "shared"), "shared");
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
-    add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
+    add_count(&words, number_of(vnis, "other_partitions_used"), "in use, of other partitions");
     add_count(&words, number_of(vnis, "refused"), "reserves refused");
     end(&words, screen, "VNIs");
 }
@@ -198,7 +198,7 @@ static void show_partition_keys(struct screen *screen, const json_t *root)
         return;
     begin(&words);
     add(&words, "%lld free of %lld", number_of(keys, "free"), number_of(keys, "pool"));
-    add_count(&words, number_of(keys, "taken"), "taken");
+    add_count(&words, number_of(keys, "taken"), "in use or quarantined");
     add_count(&words, number_of(keys, "refused"), "reserves refused");
     end(&words, screen, "partition keys");
 }

@@ -28,11 +28,11 @@ function vnis(status) {
     return card(
         "VNIs", {id: "card-vnis"},
         h("p", {class: `big ${v.free ? "" : "bad"}`}, `${count(v.free)} free`), bar([
-            ["is-live", "in use", v.live], ["is-held", "held", v.held],
-            ["is-quarantined", "quarantined", v.quarantined], ["is-free", "free", v.free]
+            ["is-live", "in use", v.live], ["is-held", "quarantined", v.held],
+            ["is-quarantined", "suspect", v.quarantined], ["is-free", "free", v.free]
         ]),
         v.overdue ?
-            h("p", {class: "warn"}, `${count(v.overdue)} held for longer than they should be`) :
+            h("p", {class: "warn"}, `${count(v.overdue)} quarantined for longer than they should be`) :
             null,
         h("h2", {}, "By cluster"),
         h("dl", {},

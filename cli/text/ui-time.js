@@ -136,7 +136,7 @@ export function showTime(view) {
                      "Queue at the fabric manager", "time-queue",
                      [["a", "calls", (i) => samples[i].queue]]),
                  curve("VNIs that are not free and in no job", "time-vnis", [
-                     ["a", "held", (i) => samples[i].held],
-                     ["b", "quarantined", (i) => samples[i].quarantined]
+                     ["a", "quarantined", (i) => samples[i].held],
+                     ["b", "suspect", (i) => samples[i].quarantined]
                  ])));
 }

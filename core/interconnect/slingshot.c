@@ -199,7 +199,7 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
             return taken;
     } else if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
         core_trace(core, TRACE_WARNING,
-                   "%s-%s: %s -> refused; %u VNIs are live, %u quarantined; what to do: mcastctl "
+                   "%s-%s: %s -> refused; %u VNIs are in use, %u quarantined; what to do: mcastctl "
                    "status",
                    rec->cluster, rec->job, drawing->detail, core->vnis.live.count,
                    core->vnis.quarantined.count);

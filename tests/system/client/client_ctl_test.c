@@ -994,7 +994,7 @@ static void status__table_and_json(void **state)
     assert_string_equal(test->out, "All is well.\n"
                                    "broker         0.1.0 leader\n"
                                    "fabric manager https://fmn\n"
-                                   "VNIs           3 free of 4, 1 live\n");
+                                   "VNIs           3 free of 4, 1 in use\n");
     assert_int_equal(RUN("status", "--json"), 0);
     assert_words(test->out, "  \"version\": \"0.1.0\",\n");
     assert_words(test->out, "  \"new\": [\n");

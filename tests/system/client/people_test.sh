@@ -53,7 +53,7 @@ mcastctl list --held --sort age -o +reason >"$dir/list" || fail "--held with oth
 # ---- status ----
 mcastctl status >"$dir/status"
 has "$dir/status" "2 active, 2 with addresses"
-has "$dir/status" "0 free of 2, 2 live"
+has "$dir/status" "0 free of 2, 2 in use"
 [ "$(wc -l <"$dir/status")" -le 24 ] || fail "status is more than a screen"
 if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
 says "NO VNI IS FREE for " || fail "status does not say that the VNIs are used up"

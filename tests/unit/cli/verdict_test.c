@@ -81,20 +81,23 @@ static const struct {
      "MUNGED DOES NOT ANSWER the broker for 3 min: who proves himself by MUNGE is refused → on the "
      "broker's host: systemctl status munge"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":64,\"none_since\":\"@180\"}}",
-     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 held after their "
+     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 quarantined after "
      "jobs → for jobs that are over but active: set list_command of the cluster, or mcastctl sync; "
      "else give [vni] pool more"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":60,\"held\":4}}",
-     "60 in use, 4 held after their jobs → mcastctl list --held says for which nodes; for jobs"},
+     "60 in use, 4 quarantined after their jobs → mcastctl list --held says for which nodes; for "
+     "jobs"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"held\":64,\"held_most\":60,\"held_most_uid\":0}}",
-     "64 held after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
+     "64 quarantined after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"quarantined\":64}}",
      "NO VNI IS FREE: 64 may be in use by jobs that this ledger does not know → see the alarm "},
     {"{\"vnis\":{\"free\":9,\"pool\":64,\"held\":50},\"nodes\":{\"waited_since\":\"@7300\"}}",
-     "50 OF 64 VNIS ARE HELD after their jobs, the longest for 2 h: 9 are free → mcastctl list "
+     "50 OF 64 VNIS ARE QUARANTINED after their jobs, the longest for 2 h: 9 are free → mcastctl "
+     "list "
      "--held"},
     {"{\"vnis\":{\"free\":60,\"pool\":64,\"held\":2},\"nodes\":{\"waited_since\":\"@200000\"}}",
-     "NODES HAVE NOT REPORTED for 2 d: 2 VNIs are held after their jobs → mcastctl list --held"},
+     "NODES HAVE NOT REPORTED for 2 d: 2 VNIs are quarantined after their jobs → mcastctl list "
+     "--held"},
     {"{\"alarms\":[{\"kind\":\"name-conflict\",\"cluster\":\"elcap\",\"since\":\"@180\",\"detail\":"
      "\"elcap-7\\u001b[2J has another token\",\"advice\":\"find it\"}]}",
      "ALARM name-conflict of cluster elcap for 3 min: elcap-7?[2J has another token → find it"},

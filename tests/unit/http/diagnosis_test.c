@@ -221,8 +221,8 @@ UNIT(diagnosis__of_pools)
     free(user);
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
-    CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
-    CASE(WARNING, "vnis", "32257 held, 30000 of them for jobs of uid 5588",
+    CASE(WARNING, "vnis", "32257 quarantined", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "vnis", "32257 quarantined, 30000 of them for jobs of uid 5588",
          p.core.vnis_in_quarantine = 32257;
          p.core.vnis_held_most = 30000; p.core.vnis_held_most_uid = 5588);
     CASE(WARNING, "vnis", "20000 of 64512 free", p.core.vnis_free = 20000;
