@@ -170,11 +170,11 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
         rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
     } else if ((!relayed || rec->wish == WISH_REQUIRED) && !link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
-        rec->reason =
-            core->link.silent
-                ? core_text(core, "the fabric manager does not answer: %s", core->link.error)
-                : core_text(core, "the link to the fabric manager is %s: %s",
-                            link_state_word(core->link.state), core->link.error);
+        /* Without words about the job whose call met it. */
+        rec->reason = core->link.silent
+                          ? "the fabric manager does not answer"
+                          : core_text(core, "the link to the fabric manager is %s: %s",
+                                      link_state_word(core->link.state), link_cause(core));
     } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }

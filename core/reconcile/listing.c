@@ -401,6 +401,7 @@ void listing_done(struct core *core, const struct core_event *event)
         return;
     }
     bool known = strcmp(core->link.list_error, words) == 0;
+    core->link.list_fault = outcome;
     (void)snprintf(core->link.list_error, sizeof core->link.list_error, "%s", words);
     core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
                "fabric manager: the list was not whole: %s -> nothing concluded, asked again; see "
