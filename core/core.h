@@ -93,6 +93,8 @@ enum core_event_kind {
     CORE_UNSHARE,    /* u.unshare; answered once */
     CORE_FABRIC,     /* u.fabric: switches, cables or ports have changed (P5) */
     CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
+    CORE_PROBE,      /* somebody looks for faults: the fabric manager is asked for its list, unless
+                        it has answered lately; not answered */
 };
 
 struct core_event {
@@ -296,6 +298,8 @@ struct core_status {
     enum link_state link;
     int64_t link_since_ms;   /* since when it is up, or is not */
     int64_t link_listed_ms;  /* last whole list since the start; 0: none */
+    int64_t link_heard_ms;   /* when it answered anything last; 0: not yet */
+    bool link_probed;        /* up, and it is being asked for its list */
     uint64_t link_losses;    /* since the start */
     const char *link_url;    /* base URL in use, or to be tried next; "" when there is none */
     const char *link_error;  /* last trouble in words; "" when none since it came up */

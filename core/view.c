@@ -43,6 +43,8 @@ void core_status(const struct core *core, struct core_status *out)
         .link = core->link.state,
         .link_since_ms = core->link.since_ms,
         .link_listed_ms = core->link.listed_ms,
+        .link_heard_ms = core->link.heard_ms,
+        .link_probed = core->link.state == LINK_UP && core->link.list != 0,
         .link_losses = core->link.losses,
         .link_url = core_fm_url(core),
         .link_error = core->link.error,

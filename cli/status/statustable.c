@@ -140,12 +140,16 @@ static void show_link(struct screen *screen, const json_t *root)
     const json_t *queues = json_object_get(root, "queues");
     const long long waiting = number_of(queues, "fm_reserve") + number_of(queues, "fm_release") +
                               number_of(queues, "fm_check") + number_of(queues, "fm_cleanup");
+    char age[AGE_SIZE];
     struct words words;
     if (!text_of(fm, "url")[0])
         return;
     begin(&words);
     add(&words, "%s", text_of(fm, "url"));
     add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
+    age_between(text_of(fm, "answered"), time(NULL), age);
+    if (age[0])
+        add(&words, "answered %s ago", age);
     add_age(&words, "login ends in", text_of(fm, "login_expires"));
     if (number_of(fm, "losses") > 0)
         add(&words, "lost %lld time%s", number_of(fm, "losses"),

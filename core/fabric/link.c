@@ -12,6 +12,7 @@
 
 enum {
     RETRY_DOUBLINGS = 5,
+    PROBE_QUIET_MS = 5 * 1000, /* it has not said anything for so long */
     LATE_FACTOR = 8, /* × call_timeout: then a list, after a RESERVE that was not answered */
 };
 
@@ -116,6 +117,13 @@ void link_list_within(struct core *core, int64_t wait_ms)
     if (core->link.state == LINK_UP && core->link.list == 0 &&
         core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
+}
+
+void link_probe(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_PROBE);
+    if (core->now_ms - core->link.heard_ms >= PROBE_QUIET_MS)
+        link_list_within(core, 0);
 }
 
 void link_list_unanswered(struct core *core)

@@ -32,7 +32,8 @@ static void check_link(const struct diagnosis_facts *facts)
         finding(facts, OK, "link", NULL,
                 "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
     else if (core->link == LINK_UP)
-        finding(facts, OK, "link", NULL, "up for %s, with %s", DURATION(lasts), core->link_url);
+        finding(facts, OK, "link", NULL, "up for %s, with %s, which answered %s ago",
+                DURATION(lasts), core->link_url, DURATION(facts->now_ms - core->link_heard_ms));
     else if (!error[0] && lasts < COMING_UP_MS)
         finding(facts, WARNING, "link", "wait a minute, then run this check again",
                 "coming up (%s), with %s", state, core->link_url);

@@ -163,6 +163,7 @@ static void write_fabric(struct writer *out, const struct core_status *status,
     writer_number(out, "losses", status->link_losses);
     writer_number(out, "reserve_wait_ms", (uint64_t)status->reserve_wait_ms);
     write_time(out, "listed", status->link_listed_ms);
+    write_time(out, "answered", status->link_heard_ms);
     write_time(out, "login_since", transport->login_since_ms);
     write_time(out, "login_expires", transport->login_expires_ms);
     if (transport->date_skew_ms != INT64_MIN) {

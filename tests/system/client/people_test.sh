@@ -8,7 +8,7 @@ export PATH=$build/bin:$PATH
 source "$(dirname "$0")/../rig/fixture.sh"
 
 mkdir "$dir/conf.d"
-printf '[vni]\npool = 4000-4001\n[cluster "tuo"]\nlist_command = /bin/false\n[cluster "elcap"]\nnodes = n[1-300]\n' \
+printf '[fm]\nrelist = 1h\n[vni]\npool = 4000-4001\n[cluster "tuo"]\nlist_command = /bin/false\n[cluster "elcap"]\nnodes = n[1-300]\n' \
     >"$dir/conf.d/people.conf"
 prepare
 
@@ -63,7 +63,10 @@ list_fails() { mcastctl status >"$dir/status" && grep -q "THE ACTIVE JOBS OF tuo
 until_it "status says that a list command fails" list_fails
 kill "$fm"
 fm=''
-until_it "status says that the fabric manager is away" says "NO FABRIC MANAGER"
+# It is idle, so nothing is asked of it for an hour, but by who looks for faults.
+doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "link .*down for|down for" "$dir/doctor"; }
+until_it "the doctor has it asked" doctor_says
+says "NO FABRIC MANAGER" || fail "status does not say that the fabric manager is away"
 has "$dir/status" "hardware collectives"
 
 # ---- top ----
