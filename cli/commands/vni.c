@@ -67,18 +67,17 @@ static int read_wanted(struct call *call, struct wanted *wanted)
 
 /* ---- showing ---- */
 
-/* Words or numbers of a list; "" when it is not told. */
+/* Words of a list, or uids as names; "" when it is not told. */
 static void write_list(char *out, size_t size, const json_t *list)
 {
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < json_array_size(list) && used < size; i++) {
         const json_t *value = json_array_get(list, i);
-        used += json_is_string(value)
-                    ? (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? "," : "",
-                                       json_string_value(value))
-                    : (size_t)snprintf(out + used, size - used, "%s%lld", i > 0 ? "," : "",
-                                       (long long)json_integer_value(value));
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? "," : "",
+                                 json_is_string(value)
+                                     ? json_string_value(value)
+                                     : user_name((uint32_t)json_integer_value(value)));
     }
 }
 
@@ -88,7 +87,7 @@ static void add_row(struct table *table, const json_t *one)
     table_row(table);
     table_cell(table, command_text(one, "name"));
     table_cellf(table, "%lld", (long long)json_integer_value(json_object_get(one, "vni")));
-    table_cellf(table, "%lld", (long long)json_integer_value(json_object_get(one, "uid")));
+    table_cell(table, user_name((uint32_t)json_integer_value(json_object_get(one, "uid"))));
     table_cell(table, command_text(one, "state"));
     table_cell(table, command_text(one, "expires"));
     write_list(text, sizeof text, json_object_get(one, "users"));
@@ -101,7 +100,7 @@ static void add_row(struct table *table, const json_t *one)
 
 static struct table *create_table(void)
 {
-    return table_create("NAME,>VNI,>UID,STATE,EXPIRES,~USERS,~CLUSTERS,>JOBS");
+    return table_create("NAME,>VNI,OWNER,STATE,EXPIRES,~USERS,~CLUSTERS,>JOBS");
 }
 
 static int print_one(const struct call *call, json_t *answer)

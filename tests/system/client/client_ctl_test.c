@@ -566,7 +566,7 @@ static void vni__has_four_verbs(void **state)
                          "--expires", "1h", "daos"),
                      0);
     assert_words(test->out, "1030");
-    assert_words(test->out, "5588,0");
+    assert_words(test->out, "5588,root");
     fakebroker_expect(test->fake, 1,
                       "PUT /v1/vnis/daos HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"

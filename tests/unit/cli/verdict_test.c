@@ -81,7 +81,8 @@ static const struct {
      "MUNGED DOES NOT ANSWER the broker for 3 min: who proves himself by MUNGE is refused → on the "
      "broker's host: systemctl status munge"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":64,\"none_since\":\"@180\"}}",
-     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 quarantined after their "
+     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 quarantined after "
+     "their "
      "jobs → for jobs that are over but active: set list_command of the cluster, or mcastctl sync; "
      "else give [vni] pool more"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":60,\"held\":4}}",

@@ -242,7 +242,8 @@ UNIT(diagnosis__of_nodes)
 {
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
-    CASE(WARNING, "nodes", "4 VNIs are quarantined longer than [vni] hold", p.core.nodes_lingering = 1;
+    CASE(WARNING, "nodes", "4 VNIs are quarantined longer than [vni] hold",
+         p.core.nodes_lingering = 1;
          p.core.vnis_overdue = 4);
     CASE(WARNING, "nodes", "a job was released 2 days ago, and not all its nodes",
          p.core.nodes_waited_ms = NOW - 2 * DAY - 1);
