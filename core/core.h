@@ -93,7 +93,7 @@ enum core_event_kind {
     CORE_UNSHARE,    /* u.unshare; answered once */
     CORE_FABRIC,     /* u.fabric: switches, cables or ports have changed (P5) */
     CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
-    CORE_PROBE,      /* somebody looks for faults: the fabric manager is asked for its list, unless
+    CORE_PROBE,      /* a user looks for faults: the fabric manager is asked for its list, unless
                         it has answered lately; not answered */
 };
 

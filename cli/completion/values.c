@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-enum { PRINTED_MAX = 500, SEEN_MAX = 20000, LIMIT_US = 400 * 1000, WORD_MAX = 255 };
+enum { PRINTED_MAX = 500, SEEN_MAX = 20000, LIMIT_US = 350 * 1000, WORD_MAX = 255 };
 
 struct values {
     const char *begin;

@@ -118,8 +118,7 @@ static void judge_certificate(struct verdict *verdict, bool ended)
     age_between(end, verdict->now, age);
     if (ended && left < 0)
         judge_fault(verdict, step,
-                    "THE BROKER'S CERTIFICATE ENDED %s ago: nobody can connect to it over TCP",
-                    age);
+                    "THE BROKER'S CERTIFICATE ENDED %s ago: no client can connect over TCP", age);
     else if (!ended && left > 0 && left < SOON_S)
         judge_fault(verdict, step, "THE BROKER'S CERTIFICATE ends in %s", age);
 }
@@ -150,7 +149,7 @@ void judge_service(struct verdict *verdict)
     if (absence >= ABSENCE_MS)
         judge_fault(
             verdict, "see whether this machine swaps, or something else takes its processors",
-            "THE BROKER ANSWERED NOBODY for %lld s, in the last five minutes", absence / 1000);
+            "THE BROKER ANSWERED NO REQUEST for %lld s, in the last five minutes", absence / 1000);
 }
 
 void judge_alarms(struct verdict *verdict)

@@ -73,7 +73,7 @@ static const struct {
     {"{\"leadership\":{},\"commits\":{\"storage_error\":\"no space left\"}}",
      "nothing is granted: no space left → etcdctl alarm list"},
     {"{\"certificate_expires\":\"@7300\"}",
-     "THE BROKER'S CERTIFICATE ENDED 2 h ago: nobody can connect to it over TCP → renew [broker] "
+     "THE BROKER'S CERTIFICATE ENDED 2 h ago: no client can connect over TCP → renew [broker] "
      "tls_cert"},
     {"{\"certificate_expires\":\"@-260000\"}",
      "THE BROKER'S CERTIFICATE ends in 3 d → renew [broker] tls_cert"},
@@ -147,7 +147,7 @@ static const struct {
     {"{\"connections\":{\"open\":9,\"max\":9}}",
      "ALL 9 CONNECTIONS ARE TAKEN: others are refused → see who holds them"},
     {"{\"loop_absence_max_ms\":12000}",
-     "THE BROKER ANSWERED NOBODY for 12 s, in the last five minutes → see whether"},
+     "THE BROKER ANSWERED NO REQUEST for 12 s, in the last five minutes → see whether"},
     {"{\"started\":\"@900\",\"clusters\":[{\"name\":\"tuo\",\"plugin\":{\"asked\":null}},{\"name\":"
      "\"b\",\"plugin\":{\"asked\":\"@20\"}}]}",
      "THE SLURM OF tuo HAS NOT ASKED for more than 5 min: its steps get no addresses → on"},
@@ -194,7 +194,7 @@ UNIT(verdict__of_what_is_no_fault)
     assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads: ask "
                        "that one (--url).\nAll "
                        "is well.\n");
-    assert_null(strstr(text, "active")); /* 0 of a standby is nobody's number */
+    assert_null(strstr(text, "active")); /* 0 of a standby is no broker's number */
     assert_null(strstr(text, "CLUSTER"));
     free(text);
 }
