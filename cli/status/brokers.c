@@ -20,13 +20,13 @@ static int ask(struct call *call, unsigned answer_ms, json_t **status)
     return rc;
 }
 
-/* Without "cannot reach mcastd at NAME", and without what to do. */
+/* Without "… mcastd at NAME", and without what to do. */
 static char *cause_of(const char *url, const char *text)
 {
     const char *name = strncmp(url, "unix:", 5) == 0 ? url + 5 : url;
     const char *named = strstr(text, name);
-    if (named && strncmp(named + strlen(name), ": ", 2) == 0)
-        text = named + strlen(name) + 2;
+    if (named)
+        text = named + strlen(name) + strspn(named + strlen(name), ": ");
     char *cause = memory_text(text), *rest = strstr(cause, "; ");
     if (rest)
         *rest = '\0';

@@ -42,8 +42,8 @@ static void judge_no_leader(struct verdict *verdict, const char *leader)
     else if (leader[0] && json_object_get(root, "brokers") && !listed) {
         (void)snprintf(step, sizeof step,
                        "mcastctl --url %.512s status; add it to --url or MCAST_URL", leader);
-        judge_fault(verdict, step, "THE LEADER %s IS NOT LISTED: those that are know no jobs",
-                    leader);
+        judge_fault(verdict, step,
+                    "THE LEADER %s IS NOT AMONG THOSE THAT ANSWER, which know no jobs", leader);
     } else if (leader[0]) {
         plain_printf(
             "This broker is a standby, which knows no jobs; %s leads: ask that one (--url).\n",

@@ -12,7 +12,7 @@
 
 enum {
     RETRY_DOUBLINGS = 5,
-    PROBE_QUIET_MS = 5 * 1000, /* it has not said anything for so long */
+    PROBE_QUIET_MS = 1000, /* it has not said anything for so long */
     LATE_FACTOR = 8, /* × call_timeout: then a list, after a RESERVE that was not answered */
 };
 

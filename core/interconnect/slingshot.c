@@ -68,9 +68,12 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
         return true;
     }
     core->vnis_held.refused += too_much;
-    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
-                        wanted == 1 ? "" : "s", available, why_too_few(core, q->uid, too_much));
-    return !core->config.vni_required && q->shared_count == 0;
+    const bool refused = core->config.vni_required || q->shared_count > 0;
+    const char *why = why_too_few(core, q->uid, too_much);
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)%s", wanted,
+                        wanted == 1 ? "" : "s", available, why,
+                        refused && why[0] == '\0' ? ": run the job when others have ended" : "");
+    return !refused;
 }
 
 /* Why a job cannot have it as one that it has already. */

@@ -62,7 +62,8 @@ static const struct {
      "in half a minute"},
     {"{\"role\":\"standby\",\"leadership\":{\"leader\":\"m3\"},\"brokers\":[{\"url\":\"m1\","
      "\"role\":\"standby\"}]}",
-     "THE LEADER m3 IS NOT LISTED: those that are know no jobs → mcastctl --url m3 status; add it"},
+     "THE LEADER m3 IS NOT AMONG THOSE THAT ANSWER, which know no jobs → mcastctl --url m3 status; "
+     "add it"},
     {"{\"role\":\"leader\",\"url\":\"m1\",\"leadership\":{},\"brokers\":[{\"url\":\"m1\","
      "\"role\":\"leader\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
      "THE BROKER m2 DOES NOT ANSWER: refused → on its host: systemctl status mcastd"},

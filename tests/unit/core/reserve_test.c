@@ -167,7 +167,9 @@ FRESH(reserve__pool_exhausted_is_fatal)
     four.vni_count = 4;
     driver_reserve(d, four);
     assert_int_equal(driver_answered(d), ANSWER_NO_VNIS);
-    assert_string_equal(driver_answer(d)->detail, "failed to reserve 4 VNIs (2 available)");
+    assert_string_equal(
+        driver_answer(d)->detail,
+        "failed to reserve 4 VNIs (2 available): run the job when others have ended");
     assert_null(driver_job(d, "a"));
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 }
