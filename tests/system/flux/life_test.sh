@@ -64,6 +64,9 @@ chmod +x "$dir/private"
 said=$(env -u FLUX_URI flux start "$dir/private" 2>&1 || true)
 [[ $said == 0* && $said != *FATAL* ]] || fail "a job of an instance without hooks: $said"
 
+! said=$(env -u FLUX_URI flux start flux run -o mcast.hwcoll=required true 2>&1) || fail "a job runs without what it requires"
+[[ $said == *"required but not available: this Flux did not ask mcastd"* ]] || fail "a job of an instance without hooks is told: $said"
+
 # ---- both spellings of an id
 FLUX_F58_FORCE_ASCII=1 flux run -N2 true
 expect_clean
