@@ -252,7 +252,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     listing_claim(core, r);
 }
 
-/* A RESERVE of ours was acted on later than we hold for possible. Nobody was told its token, so no
+/* A RESERVE of ours was acted on later than we hold for possible. No job was told its token, so no
  * job uses it: it is what that reserve left (F21), unless another broker may use our names (B11).
  * Whether it stays a stray. */
 static bool judge_late(struct core *core, struct cluster *cluster, const char *job,
@@ -414,6 +414,7 @@ void listing_done(struct core *core, const struct core_event *event)
         return;
     }
     bool known = strcmp(core->link.list_error, words) == 0;
+    core->link.list_fault = outcome;
     (void)snprintf(core->link.list_error, sizeof core->link.list_error, "%s", words);
     core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
                "fabric manager: the list was not whole: %s -> nothing concluded, asked again; see "

@@ -85,7 +85,7 @@ nonsense|fault {"path":"*/jobs/","garbage":true}|THE FABRIC MANAGER'S LIST OF JO
 no addresses|denied|THE FABRIC MANAGER RESERVES NOTHING for [^,]*, [0-9]+ times in a row: .*; jobs run without hardware collectives → see the fabric manager's own log|-> the job runs without hardware collectives|allowed
 full disk|no_room|NOTHING CAN BE SAVED for [^:]*: .*make room.* → free space there|cannot save: .*make room.*do not restart|room
 budget|reserve tuo b|THE BUDGET OF tuo \(23 of 23\) IS USED UP: .* → wait for jobs||freed
-quarantine|held|9 OF 16 VNIS ARE HELD after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
+quarantine|held|9 OF 16 VNIS ARE QUARANTINED after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
 no VNI|taken|NO VNI IS FREE for [^:]*: .*16 in use.* → for jobs that are over but active: set list_command .* else give \[vni\] pool more|0 available.* -> refused; .*mcastctl status|untaken
 mass loss|lost|ALARM mass-loss for [^:]*: .* → check the fabric manager|ALARM mass-loss: .* -> check the fabric manager|found
 jobs' list|break_list|THE ACTIVE JOBS OF tuo CANNOT BE LISTED for [^,]*, .*slurmctld is away → run list_command|list_command of cluster tuo: .*slurmctld is away.* -> nothing is concluded|mend_list

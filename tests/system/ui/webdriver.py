@@ -16,16 +16,9 @@ class Browser:
     """A Chromium of its own, with a profile below `folder`, which is thrown away."""
 
     def __init__(self, folder):
-        # Where there is no IPv6 it does not say which port it has found.
-        port = os.environ["WEBDRIVER_PORT"]
-        self.driver = subprocess.Popen(["chromedriver", "--port=" + port], stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True)
-        self.base = f"http://127.0.0.1:{port}"
-        for line in self.driver.stdout:
-            if "started successfully" in line:
-                break
-        else:
-            raise RuntimeError("chromedriver ends")
+        said = self.start()
+        if self.driver.poll() is not None:
+            raise RuntimeError("chromedriver ends:\n" + said)
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                      "--disable-background-networking", "--disable-component-update",
@@ -38,6 +31,21 @@ class Browser:
             "browserName": "chrome", "goog:chromeOptions": {"args": arguments},
             "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.session = "/session/" + made["sessionId"]
+
+    def start(self):
+        """What it said, unless it listens. Its own port it takes of IPv6 first: another program may have
+        that of IPv4, and where there is no IPv6 it does not say which it has."""
+        port = os.environ["WEBDRIVER_PORT"]
+        self.driver = subprocess.Popen(["chromedriver", "--port=" + port], stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+        self.base = f"http://127.0.0.1:{port}"
+        said = ""
+        for line in self.driver.stdout:
+            if "started successfully" in line:
+                return ""
+            said += line
+        self.driver.wait()
+        return said
 
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
