@@ -223,10 +223,14 @@ static void options__that_are_wrong_fail_no_job(void **state)
 {
     static const struct {
         const char *words[4], *said;
-    } rows[] = {{{"--frobnicate"}, "frobnicate"},       {{"--deadline", "0s"}, "--deadline 0s"},
-                {{"--deadline", "2h"}, "at most 1h"},   {{"--deadline", "5"}, "with its unit"},
-                {{"--deadline", "-5s"}, "--deadline"},  {{"--deadline", ""}, "--deadline"},
-                {{"--deadline", "1000d"}, "its unit"},  {{"--step"}, "step"},
+    } rows[] = {{{"--frobnicate"}, "frobnicate"},
+                {{"--deadline", "0s"}, "--deadline 0s"},
+                {{"--deadline", "2h"}, "at most 1h"},
+                {{"--deadline", "5x"}, "a time such as"},
+                {{"--deadline", "-5s"}, "--deadline"},
+                {{"--deadline", ""}, "--deadline"},
+                {{"--deadline", "1000d"}, "a time such as"},
+                {{"--step"}, "step"},
                 {{"sess-secret"}, "takes no arguments"}};
     struct fixture *fixture = fixture_open("own-job", false);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
