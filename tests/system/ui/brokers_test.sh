@@ -47,7 +47,7 @@ admins = cert:localhost
 store = etcd
 endpoints = http://127.0.0.1:$client
 prefix = /mcastd/ui
-lease = 2s
+lease = 10s
 path = $dir/$1.db
 key_file = $dir/state.key
 [fm]
