@@ -187,7 +187,7 @@ static void watch_certificate(struct http *http)
         tls_expires(http->tls) * 1000 > engine_now_ms(http->engine))
         return;
     http->certificate_over = true;
-    log_line(LOG_ERR, "the broker's certificate has ended: nobody can connect to it over TCP -> "
+    log_line(LOG_ERR, "the broker's certificate has ended: no client can connect over TCP -> "
                       "renew [broker] tls_cert and tls_key, then: systemctl reload mcastd");
 }
 
@@ -367,7 +367,8 @@ void http_reloaded(struct http *http, const char *refusal)
     (void)snprintf(http->reload_refusal, sizeof http->reload_refusal, "%s", refusal ? refusal : "");
 }
 
-/* Nobody is in his handshake or has just connected, and no request's head or body is on its way. */
+/* No client is in its handshake or has just connected, and no request's head or body is on its way.
+ */
 static bool has_drained(const struct http *http)
 {
     for (int i = 0; i < LISTENERS; i++)

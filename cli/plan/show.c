@@ -102,7 +102,7 @@ int planned_print(const struct planned *planned)
     print_log(planned);
     struct table *table =
         table_create("*,>MIN_NODES,>ADDRS,>HOLD,>ELIGIBLE,>DENIED,>WAITED,>LATE,>HOURS,"
-                     ">ADDR_MAX,>ADDR_AVG,>VNI_MAX,>VNI_AVG,>HELD,>NO_VNI");
+                     ">ADDR_MAX,>ADDR_AVG,>VNI_MAX,>VNI_AVG,>QUAR,>NO_VNI");
     for (size_t i = 0; i < planned->grid.count; i++)
         add_row(table, &planned->grid.outcomes[i], (int)i == planned->chosen);
     const int code = table_print(table);

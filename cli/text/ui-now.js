@@ -29,7 +29,7 @@ function vnis(status) {
         "VNIs", {id: "card-vnis"},
         h("p", {class: `big ${v.free ? "" : "bad"}`}, `${count(v.free)} free`), bar([
             ["is-live", "in use", v.live], ["is-held", "quarantined", v.held],
-            ["is-quarantined", "perhaps in use", v.quarantined], ["is-free", "free", v.free]
+            ["is-quarantined", "suspect", v.quarantined], ["is-free", "free", v.free]
         ]),
         v.quarantined ?
             h("p", {class: "warn"},

@@ -100,6 +100,6 @@ export function showTime(view) {
                      [["a", "calls", (one) => one.queue]]),
                  curve("VNIs that are not free and in no job", "time-vnis", [
                      ["a", "quarantined", (one) => one.held],
-                     ["b", "perhaps in use by unknown jobs", (one) => one.quarantined]
+                     ["b", "suspect", (one) => one.quarantined]
                  ])));
 }

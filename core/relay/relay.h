@@ -90,7 +90,7 @@ enum { RELAYED_MAX = 64 }; /* requests of one job */
 /* At the end of the job's; the body is of JOIN only. */
 struct relayed *relayed_add(struct core *core, struct reservation *reservation,
                             enum fmcall_kind kind, const char *step, const char *body);
-/* No call of it is under way, and nobody waits for it. */
+/* No call of it is under way, and no request waits for it. */
 void relayed_end(struct core *core, struct reservation *reservation, struct relayed *one);
 /* The same join, whose sender was told to ask again and has not yet; or NULL. One that waits is
  * another's: two communicators of the same nodes ask for the same. */

@@ -145,7 +145,7 @@ def _ctype(text):
         return TYPES[word] if word.endswith("_fn") else ctypes.POINTER(TYPES[word])
     if word in ("uint32_t", "uint64_t", "unsigned"):
         return ctypes.POINTER(_PLAIN[word])
-    return ctypes.c_void_p  # nobody looks into it here
+    return ctypes.c_void_p  # it is not read here
 
 
 TYPES = {}

@@ -249,7 +249,7 @@ static void cluster__that_is_not_configured_is_said_so(void **state)
     struct answer answer;
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         site_call(*state, "GET", paths[i], NULL, &answer);
-        assert_non_null(strstr(answer.body, "no cluster \\\"typo\\\" is configured"));
+        assert_non_null(strstr(answer.body, "no cluster \\\"typo\\\" is configured; there "));
         site_expect_problem(&answer, 404, "no-such-cluster", "cluster");
     }
     assert_int_equal(site_call(*state, "GET", "/v1/jobs?cluster=tuo", NULL, &answer), 200);

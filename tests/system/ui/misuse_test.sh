@@ -22,7 +22,7 @@ port=${base##*:}
 asks() {
     local status=$1 code=$2 got
     shift 2
-    got=$(curl -sS -m 20 -o "$dir/answer" -D "$dir/head" -w '%{http_code}' "$@") || fail "curl $*"
+    got=$(curl -sS -m 120 -o "$dir/answer" -D "$dir/head" -w '%{http_code}' "$@") || fail "curl $*"
     [ "$got" = "$status" ] || { cat "$dir/answer" >&2 && fail "$got instead of $status: $*"; }
     [ -z "$code" ] || grep -q "\"code\": *\"$code\"" "$dir/answer" ||
         { cat "$dir/answer" >&2 && fail "not $code: $*"; }

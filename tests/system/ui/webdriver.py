@@ -54,7 +54,7 @@ class Browser:
         request = urllib.request.Request(self.base + self.session + path, data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            with self.opener.open(request, timeout=60) as answer:
+            with self.opener.open(request, timeout=180) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
@@ -100,7 +100,7 @@ class Browser:
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
-    def await_text(self, selector, words, seconds=20):
+    def await_text(self, selector, words, seconds=120):
         """Until the element has the words (a regular expression); returns its text."""
         end = time.monotonic() + seconds
         while not re.search(words, seen := self.text(selector)):

@@ -27,7 +27,8 @@ UP(release__of_an_unconfigured_cluster_is_answered_once)
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, 7);
-    assert_string_equal(driver_answer(d)->detail, "no cluster \"elsewhere\" is configured");
+    assert_string_equal(driver_answer(d)->detail,
+                        "no cluster \"elsewhere\" is configured; there are elcap, elcap2");
     /* Of a configured one it is remembered, and answered once, too. */
     driver_release(d, "a");
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
