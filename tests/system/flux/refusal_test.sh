@@ -31,7 +31,7 @@ refused() {
     shift
     ! said=$(flux run "$@" true 2>&1) || fail "'$*' is not refused"
     id=$(flux job last)
-    flux job wait-event --quiet --timeout=60 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
+    flux job wait-event --quiet --timeout=180 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
     [[ $said == *"type=mcast severity=0 "*"$words"* ]] || fail "'$*' is told: $said"
     [[ $(flux jobs -no '{exception.type}: {exception.note}' "$id") == "mcast: "*"$words"* ]] || fail "flux jobs has another note: $(flux jobs -no '{exception.note}' "$id")"
     ! flux job eventlog "$id" | grep ' exception ' | grep -qv 'type="mcast"' || fail "it has other exceptions: $(flux job eventlog "$id")"
@@ -74,12 +74,16 @@ refused "none of the job's traffic classes is allowed on this node" -N4
 [ -z "$(drained)" ] || fail "drained is: $(drained)"
 sed -i '$d' "$dir/node1.conf"
 
-echo "# no mcast-node on a node"
+echo "# nor is an option that is not understood: no node waits for what does not come"
+refused "-o mcast.hwcol is none of" -N4 -o mcast.hwcol=on
+[ -z "$(drained)" ] || fail "drained is: $(drained)"
+
+echo "# no mcast-node on a node, and it says nothing"
 cp "$dir/bin/mcast-node" "$dir/mcast-node"
 # shellcheck disable=SC2016  # for the script
 sed -i '2a[ "${FLUX_URI##*-} $1" != "2 prolog" ] || exit 127' "$dir/bin/mcast-node"
 refused "(on n2, which is drained now" -N4
-[[ $(drained) == "2 mcast: "* ]] || fail "drained is: $(drained)"
+[[ $(drained) == "2 mcast: mcast-node prolog ended with 127 and said nothing" ]] || fail "drained is: $(drained)"
 cp "$dir/mcast-node" "$dir/bin/mcast-node"
 flux resource undrain 2
 

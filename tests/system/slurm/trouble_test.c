@@ -6,7 +6,7 @@
 
 static unsigned int submit(struct site *site)
 {
-    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
+    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 1000'");
 }
 
 static void cancel(struct site *site, unsigned int job)
@@ -67,7 +67,7 @@ static void node__goes_down_and_comes_back(void **state)
 {
     struct site *site = *state;
     unsigned int job =
-        cluster_submit(site->cluster, "$AS_USER -N2 --no-requeue --wrap 'echo begun; sleep 100'");
+        cluster_submit(site->cluster, "$AS_USER -N2 --no-requeue --wrap 'echo begun; sleep 1000'");
     site_await_output(site, job, "begun");
     cluster_kill_node(site->cluster, 2);
     cluster_expect(site->cluster, "scontrol update nodename=n2 state=down reason=off");
@@ -109,7 +109,7 @@ static void node__without_nics_drains_itself(void **state)
     struct site *site = *state;
     site_set_nics(site, 4, "nics = 0\n");
     /* Not one that may be over on n3 before n4 has looked. */
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 1000'");
     cluster_await(
         site->cluster,
         "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: .*NIC'", job);
@@ -137,7 +137,7 @@ static void node__that_cannot_serve_this_job_is_not_drained(void **state)
     snprintf(settings, sizeof settings, "PATH=%s/exact:$PATH\n", site->folder);
     site_set_settings(site, settings);
     site_set_nics(site, 4, "nics = 2\n[nic]\nptes = 5\n");
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 100'");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 1000'");
     cluster_await(site->cluster,
                   "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: cxi0: no "
                   "service: less is free .*(on n4)'",
@@ -163,7 +163,7 @@ static void leave_in_use(struct site *site, const char *wishes, int service)
     snprintf(nics, sizeof nics,
              "nics = 2\n[fault user]\ncall = destroy_svc\nservice = %d\nerrno = EBUSY\n", service);
     unsigned int other = cluster_submit(
-        site->cluster, "$AS_USER -N1 -w n3 %s --wrap 'echo begun; sleep 100'", wishes);
+        site->cluster, "$AS_USER -N1 -w n3 %s --wrap 'echo begun; sleep 1000'", wishes);
     site_await_output(site, other, "begun");
     site_set_nics(site, 3, nics);
     unsigned int job = cluster_submit(site->cluster, "$AS_USER -N1 -w n3 --wrap true");
