@@ -106,8 +106,9 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-            bool by_plugin; /* Slurm's own plugin asks: of what it has reserved, or of what was
-                               found under the name of its cluster */
+            uint64_t number; /* of the life that is meant; 0: the one that has the name now */
+            bool by_plugin;  /* Slurm's own plugin asks: of what it has reserved, or of what was
+                                found under the name of its cluster */
         } release;
         struct {
             const char *cluster;
@@ -280,6 +281,7 @@ struct core_use {
     uint64_t jobs_adopted; /* active, found at the fabric manager: their VNIs are not known */
     uint64_t jobs_found;   /* of the adopted ones: ORIGIN_FOUND */
     uint64_t found;        /* ORIGIN_FOUND, active or not, and still at the fabric manager */
+    uint64_t vnis_live, vnis_held; /* of active, and of released jobs; without shared ones */
 };
 
 struct core_cleanups {

@@ -298,10 +298,18 @@ const struct command command_nodes_clean = {
     COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED,
     nodes_options,         .run = run_nodes_clean};
 
+static const struct command_option release_options[] = {[NUMBER] = {"number", "N"}, {0}};
+
 static int run_release(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    int rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
+    uint64_t number = 0;
+    int rc = command_number(call, NUMBER, 1, INT64_MAX, &number);
+    if (rc == 0)
+        rc = number == 0
+                 ? mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error)
+                 : mcast_release_number(call->handle, call->cluster, call->job, number,
+                                        &reservation, &call->error);
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
@@ -312,6 +320,6 @@ static int run_release(struct call *call)
     return rc;
 }
 
-const struct command command_release = {
-    "release",         "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
-    .run = run_release};
+const struct command command_release = {"release",       "release a job's reservation",
+                                        COMMAND_ONE_JOB, COMMAND_CONNECTED,
+                                        release_options, .run = run_release};

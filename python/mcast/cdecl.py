@@ -74,6 +74,8 @@ FUNCTIONS = """
                       struct mcast_error *);
     int mcast_release(struct mcast *, const char *, const char *, struct mcast_reservation **,
                       struct mcast_error *);
+    int mcast_release_number(struct mcast *, const char *, const char *, uint64_t,
+                             struct mcast_reservation **, struct mcast_error *);
     int mcast_show(struct mcast *, const char *, const char *, struct mcast_reservation **,
                    struct mcast_error *);
     int mcast_own(struct mcast *, struct mcast_reservation **, struct mcast_error *);

@@ -259,6 +259,8 @@ static void write_clusters(struct call *call)
         writer_string(out, "name", cluster.name);
         writer_number(out, "active", cluster.use.jobs_active);
         writer_number(out, "releasing", cluster.use.jobs_releasing);
+        writer_number(out, "vnis_live", cluster.use.vnis_live);
+        writer_number(out, "vnis_held", cluster.use.vnis_held);
         writer_number(out, "addresses", cluster.use.addresses);
         writer_number(out, "budget", cluster.budget);
         write_time(out, "synced", cluster.synced_ms);

@@ -71,9 +71,8 @@ static int read_ranks(struct request *out, const json_t *execution, struct error
 /* ---- what the user wants: false: the value is not allowed ---- */
 
 /* Its index, or -1. */
-static int find_word(const json_t *value, const char *const *words)
+static int find_word(const char *given, const char *const *words)
 {
-    const char *given = json_string_value(value);
     for (int i = 0; given && words[i]; i++) {
         if (strcmp(given, words[i]) == 0)
             return i;
@@ -91,7 +90,7 @@ static bool read_vnis(struct request *out, const json_t *value)
 static bool read_hwcoll(struct request *out, const json_t *value)
 {
     static const char *const words[] = {"auto", "on", "off", "required", NULL};
-    const int word = find_word(value, words);
+    const int word = find_word(json_string_value(value), words);
     out->wanted.hwcoll = word < 0 ? NULL : words[word];
     return word >= 0;
 }
@@ -130,16 +129,23 @@ static bool read_list(const json_t *value, const char *letters, char *text, size
     return true;
 }
 
-/* Which classes there are the broker knows; here only that they are words. */
+/* The words are those of the API. */
 static bool read_classes(struct request *out, const json_t *value)
 {
+    static const char *const known[] = {"best_effort", "low_latency", "bulk_data",
+                                        "dedicated_access", NULL};
     out->wanted.traffic_classes = out->classes;
-    return read_list(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_:,",
-                     out->classes_text, sizeof out->classes_text, out->classes,
-                     REQUEST_CLASSES_MAX);
+    if (!read_list(value, "abcdefghijklmnopqrstuvwxyz_:,", out->classes_text,
+                   sizeof out->classes_text, out->classes, REQUEST_CLASSES_MAX))
+        return false;
+    for (size_t i = 0; out->classes[i]; i++) {
+        if (find_word(out->classes[i], known) < 0)
+            return false;
+    }
+    return true;
 }
 
-/* The same of shared VNIs. */
+/* Which shared VNIs there are the broker knows; here only that they are words. */
 static bool read_shared(struct request *out, const json_t *value)
 {
     out->wanted.shared_vnis = out->shared;
@@ -151,7 +157,7 @@ static bool read_shared(struct request *out, const json_t *value)
 static bool read_single_node(struct request *out, const json_t *value)
 {
     static const char *const words[] = {"off", "on", NULL};
-    const int word = find_word(value, words);
+    const int word = find_word(json_string_value(value), words);
     if (out->wanted.node_count == 1 && out->wanted.vni_count < 0)
         out->wanted.vni_count = word;
     return word >= 0;
@@ -168,6 +174,13 @@ static bool read_profile(struct request *out, const json_t *value)
     return profile_name_valid(out->profile_text);
 }
 
+/* What else a user has written may be long, or no text. */
+static const char *shown_name(const char *name)
+{
+    const size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-");
+    return length > 0 && length <= 30 && !name[length] ? name : "…";
+}
+
 static int read_values(struct request *out, const json_t *values, struct error *err)
 {
     static const struct {
@@ -180,12 +193,14 @@ static int read_values(struct request *out, const json_t *values, struct error *
          "at most 3 names of shared VNIs with colons between them; '\"7.5\"' is the name 7.5"},
         {"hwcoll", read_hwcoll, "auto, on, off or required"},
         {"tc", read_classes,
-         "a list of traffic classes with colons between them, such as low_latency:best_effort"},
+         "one or more of best_effort, low_latency, bulk_data and dedicated_access, with colons "
+         "between them"},
         {"single-node", read_single_node, "on or off"}, /* after vnis, which it looks at */
         {"profile", read_profile, "the name of a profile of the site: a-z, 0-9 and _"},
     };
+    const size_t count = sizeof known / sizeof known[0];
     size_t understood = 0;
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         const json_t *value = json_object_get(values, known[i].name);
         if (value && !known[i].read(out, value))
             return error_set(err, ERROR_INVALID, "-o mcast.%s is %s", known[i].name,
@@ -194,9 +209,19 @@ static int read_values(struct request *out, const json_t *values, struct error *
     }
     if (understood == json_object_size(values))
         return 0;
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)values, name, value)
+    {
+        size_t i = 0;
+        while (i < count && strcmp(known[i].name, name) != 0)
+            i++;
+        if (i == count)
+            break;
+    }
     return error_set(err, ERROR_INVALID,
-                     "-o mcast.… knows vnis, shared, hwcoll, tc, single-node and profile, and "
-                     "nothing else");
+                     "-o mcast.%s is none of vnis, shared, hwcoll, tc, single-node and profile",
+                     shown_name(name));
 }
 
 static int read_option(struct request *out, const json_t *option, struct error *err)

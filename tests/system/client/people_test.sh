@@ -58,6 +58,8 @@ has "$dir/status" "0 free of 2, 2 in use"
 if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
 says "NO VNI IS FREE for " || fail "status does not say that the VNIs are used up"
 has "$dir/status" "mcastctl doctor"
+mcastctl release --number 99 small 2>"$dir/refused" && fail "a number that is another's is released"
+has "$dir/refused" "not 99: nothing was released"
 mcastctl release small >"$dir/out/released"
 list_fails() { mcastctl status >"$dir/status" && grep -q "THE ACTIVE JOBS OF tuo CANNOT BE LISTED" "$dir/status"; }
 until_it "status says that a list command fails" list_fails

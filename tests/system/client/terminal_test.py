@@ -23,7 +23,7 @@ import threading
 import time
 
 MCASTCTL = os.path.abspath(sys.argv[1])
-LIMIT_S = 60
+LIMIT_S = 180
 JOBS = ["f2Rs8sydSxmd", "f7Yk", "1234.server", "tuo:77", "evil;touch-it"]
 
 

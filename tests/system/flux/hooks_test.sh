@@ -117,6 +117,21 @@ nudged() { asked "^kvs put $FAKE_JOB.mcast_waits=1\$"; }
 until_it "the node has Flux commit something" nudged
 echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
 wait "$node" || fail "a node does not wait for what is published late"
+# It waits as long as the job manager's plugin does, and not for a job that is refused or cancelled.
+printf '#!/bin/sh\n' >"$dir/bin/sleep" && chmod +x "$dir/bin/sleep"
+looked_on() { [ "$(grep -cs ' mcast$' "$FAKE_FLUX/calls")" -gt 320 ] 2>/dev/null; }
+for last in 'exception type="cancel" severity=0 note=""' 'prolog-finish description="mcast" status=0'; do
+    rm -f "$FAKE_FLUX/kvs/$FAKE_JOB.mcast" "$FAKE_FLUX/calls"
+    printf '1700000000.0 prolog-start description="%s"\n' job-manager.prolog mcast >"$FAKE_FLUX/events"
+    on_node FLUX_MCAST_PUBLISHED=plugin &
+    node=$!
+    until_it "the node waits for the plugin" looked_on
+    [[ $last == exception* ]] || echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.mcast"
+    echo "1700000001.0 $last" >>"$FAKE_FLUX/events"
+    wait "$node" || fail "after '$last' the node fails"
+    ! asked '^(job raise|resource drain)' || fail "after '$last' the node is drained"
+done
+rm "$FAKE_FLUX/events" "$dir/bin/sleep"
 # What user flux says, root does not run; only the broker's socket is taken from it.
 [ ! -e "$dir/was-run" ] || fail "root runs what the environment names"
 [ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "root's programs are told: $(cat "$dir/told")"
@@ -129,7 +144,7 @@ refused() { # refused WORDS
 }
 wish "{\"mcast\":{\"vnis\":\"\$(touch $dir/was-run); --uid 0\"}}" && refused "-o mcast.vnis is a number from 0 to 4"
 [ ! -e "$dir/was-run" ] || fail "a user's words are run"
-wish '{"mcast":{"tc":"low_latency;id"}}' && refused "traffic classes with colons"
+wish '{"mcast":{"tc":"low_latency;id"}}' && refused "-o mcast.tc is one or more of best_effort, low_latency, bulk_data and dedicated_access"
 wish '{"mcast":{"tc":"dedicated_access"}}' && refused "dedicated_access"
 wish '{}' && echo '{}' >"$FAKE_FLUX/kvs/$FAKE_JOB.R" && refused "R names no nodes"
 wish '{}' && touch "$FAKE_FLUX/kvs-is-full" && refused "cannot be written to Flux's KVS"

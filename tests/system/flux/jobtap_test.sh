@@ -86,7 +86,7 @@ has_event "$(flux job last)" 'mcast status="off" vnis=\[\]' || fail "no event sa
 
 echo "# who cannot have it is told in words"
 expect_refused "-o mcast.vnis is a number from 0 to 4" flux submit -o mcast.vnis=9 true
-expect_refused "must be best_effort, low_latency" flux submit -o mcast.tc=best_efort true
+expect_refused "-o mcast.tc is one or more of best_effort, low_latency" flux submit -o mcast.tc=best_efort true
 expect_refused "hardware collectives" flux submit -N1 -o mcast.hwcoll=required true
 expect_clean
 
@@ -96,11 +96,11 @@ id=$(flux submit -N1 sh -c "trap 'until [ -e $dir/go ]; do sleep 0.1; done; exit
     while :; do sleep 0.1; done")
 until_it "the job runs" test -e "$dir/up"
 holds "$id" || fail "a running job holds nothing"
+queried() { flux jobtap query mcast.so >"$dir/query" && jq -e "$1" <"$dir/query" >/dev/null; }
+queried ".jobs.$(plain "$id").vnis | length == 1" || fail "a query does not tell what the job has: $(cat "$dir/query")"
 flux cancel "$id"
 until_it "it is being cancelled" in_state "$id" CLEANUP
 holds "$id" || has_event "$id" ' finish ' || fail "released before its processes have ended"
-queried() { flux jobtap query mcast.so >"$dir/query" && jq -e "$1" <"$dir/query" >/dev/null; }
-queried ".jobs.$(plain "$id").vnis | length == 1" || fail "a query does not tell what the job has: $(cat "$dir/query")"
 until_it "a query tells of the broker" queried '.broker | .answers and .link == "up" and .vnis.numbers == "1024-65535"'
 touch "$dir/go"
 expect_clean

@@ -52,7 +52,7 @@ refused() { # refused WORDS OPTIONS…
 }
 refused "-o mcast.vnis is a number from 0 to 4" -N1 -o mcast.vnis=7
 refused "the job has 1 node, hardware collectives need at least 2" -N1 -o mcast.hwcoll=required
-refused "knows vnis, shared, hwcoll, tc, single-node and profile" -N1 -o mcast.hwcol=on
+refused "-o mcast.hwcol is none of vnis, shared, hwcoll, tc, single-node and profile" -N1 -o mcast.hwcol=on
 [ -z "$(flux resource drain -n -o '{ranks}')" ] || fail "a refusal drains nodes"
 
 # ---- an instance without hooks, as users start on a login node: its jobs run, and are told of nothing
@@ -63,6 +63,9 @@ SH
 chmod +x "$dir/private"
 said=$(env -u FLUX_URI flux start "$dir/private" 2>&1 || true)
 [[ $said == 0* && $said != *FATAL* ]] || fail "a job of an instance without hooks: $said"
+
+! said=$(env -u FLUX_URI flux start flux run -o mcast.hwcoll=required true 2>&1) || fail "a job runs without what it requires"
+[[ $said == *"required but not available: this Flux did not ask mcastd"* ]] || fail "a job of an instance without hooks is told: $said"
 
 # ---- both spellings of an id
 FLUX_F58_FORCE_ASCII=1 flux run -N2 true

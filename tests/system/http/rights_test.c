@@ -268,6 +268,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(site_call(site, "GET", ELCAP "mine", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", ELCAP "mine/env", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, NULL), 200);
+    assert_int_equal(site_call(site, "GET", "/v1/history", NULL, NULL), 200);
     assert_forbidden(site, "GET", "/metrics", NULL);
     assert_forbidden(site, "GET", "/v1/fabric", NULL);
     assert_forbidden(site, "GET", "/v1/nodes", NULL);

@@ -136,7 +136,11 @@ class Explain(unittest.TestCase):
         said = refused(inside, "exec", level=1)
         self.expect(said, "Refused      -o mcast.vnis=3", "when the instance is submitted")
         self.assertNotIn("administrator", said)
-        self.expect(refused("mcast: -o mcast.… knows vnis", "exec", level=1), "flux-shell-mcast(1)")
+        said = refused("mcast: -o mcast.x is none of vnis", "exec", level=1)
+        self.expect(said, "flux-shell-mcast(1)")
+        said = refused("mcast: hardware collectives are required but not available: this Flux did "
+                       "not ask mcastd", "exec")
+        self.expect(said, "for the administrator: flux-config-mcast(5)")
         down = "hardware collectives are required but not available: the link to it is down"
         self.expect(refused(down, status=DOWN), "wait until it is up", "it would have run")
         self.expect(refused(down, status=UP), "it is reached now")
@@ -151,7 +155,7 @@ class Explain(unittest.TestCase):
         memo = {"mcast": {"vnis": [1030], "hwcoll": "reserved", "addresses": 23}}
         said = self.said(make_job(*STARTED + ("finish", "clean"), memo=memo), status=DOWN,
                          reservation=dict(reservation(vnis=[]), state="releasing"))
-        self.expect(said, "VNIs         1030", "had 23 multicast addresses")
+        self.expect(said, "VNIs         had 1030", "had 23 multicast addresses")
 
     def test_what_others_wrote(self):
         said = self.said(make_job(*STARTED, memo={"mcast": "junk"}))

@@ -166,6 +166,8 @@ def _remedy(facts, words):
     """What can be done about a refusal, by its words."""
     if "instance around this job" in words:
         return ["it is chosen when the instance is submitted: flux batch -o mcast…, flux alloc -o mcast…"]
+    if "this Flux did not ask mcastd" in words:
+        return ["for the administrator: flux-config-mcast(5), and %s" % CHECK]
     if "hardware collectives are required" in words:
         more = (_budget_steps(words) if "in use" in words else _size_step(facts, words) or
                 [_link_step(facts, "wait until it is up, see flux mcast status, and submit the job again")])
@@ -174,13 +176,13 @@ def _remedy(facts, words):
         return ["that is -o mcast.tc, such as -o mcast.tc=low_latency:best_effort"]
     if words.startswith("-o mcast"):
         return ["flux-shell-mcast(1) has all options"]
+    if "which is drained now" in words:
+        return ["it is the node that is at fault, and no job gets it until it is mended: submit the "
+                "job again"]
     if "cannot reach mcastd" in words or "no connection" in words or "did not answer" in words:
         return [_broker_step(facts) or "mcastd answers now: submit the job again"]
     if words.startswith("failed to reserve"):
         return [FREE, "a job that needs none: -o mcast.vnis=0"]
-    if "which is drained now" in words:
-        return ["it is the node that is at fault, and no job gets it until it is mended: submit the "
-                "job again"]
     if "nodes could not be prepared" in words:
         return ["it is the node that is at fault: submit the job again, on others "
                 "(--requires=-host:NODE), and tell the administrator what stands here"]
@@ -302,8 +304,8 @@ def _vnis(facts, known):
     job, vnis = facts.job, known.get("vnis") or []
     if vnis:
         shared = known.get("shared_vnis") or []
-        return Part("VNIs", _numbers(vnis) + (" (the last: shared %s)" % _numbers(shared)
-                                              if shared else ""))
+        return Part("VNIs", ("had " if job.state == "over" else "") + _numbers(vnis) +
+                    (" (the last: shared %s)" % _numbers(shared) if shared else ""))
     if known.get("warning"):
         return Part("VNIs", "none: %s" % known["warning"], FREE)
     if job.wish("vnis") == 0:
