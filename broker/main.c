@@ -254,6 +254,11 @@ static int run_service(const struct options *options)
     (void)sigaddset(&hangup, SIGHUP);
     (void)sigprocmask(SIG_BLOCK, &hangup, NULL);
     struct config *config = load_config(options->config_path, geteuid(), pathcheck_run, log_fault);
+    if (!config)
+        log_line(LOG_ERR,
+                 "not started: correct what is named above; mcastd --config %s --check tells "
+                 "whether it is right",
+                 options->config_path);
     return config ? broker_run(config, options->config_path, options->log_level) : EXIT_FAILURE;
 }
 

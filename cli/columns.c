@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/columns.h"
 #include "base/memory.h"
-#include "cli/completion/suggest.h"
+#include "base/suggest.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,11 +4,12 @@
 #include "base/jobid.h"
 #include "base/memory.h"
 #include "base/roff.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "cli/completion/completion.h"
-#include "cli/plain.h"
-#include "cli/completion/suggest.h"
+#include "cli/completion/unknown.h"
 #include "cli/completion/values.h"
+#include "cli/plain.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -260,22 +261,6 @@ static const struct command *find_command(const struct command_group groups[], c
     return NULL;
 }
 
-/* Says that there is no such command, and which it may be; an exit code. */
-static int deny_command(struct call *call, const struct command_group groups[], const char *name)
-{
-    char words[SUGGEST_SIZE];
-    struct suggestion suggestion;
-    suggest_begin(&suggestion, name);
-    for (const struct command_group *group = groups; group->title; group++) {
-        for (size_t i = 0; group->commands[i]; i++)
-            suggest_try(&suggestion, group->commands[i]->name);
-    }
-    suggest_try(&suggestion, "help");
-    (void)command_misused(call, "'%.80s' is no command%s", name,
-                          suggest_text(&suggestion, "", words));
-    return MCAST_EXIT_USAGE;
-}
-
 int command_main(const struct command_group groups[], int argc, char **argv)
 {
     struct call call = {.cluster = getenv("MCAST_CLUSTER")};
@@ -292,7 +277,7 @@ int command_main(const struct command_group groups[], int argc, char **argv)
     if (call.complete)
         return values_print(&call, call.complete, name ? name : "");
     if (!call.command && name)
-        return deny_command(&call, groups, name);
+        return unknown_command(&call, groups, name);
     if (!call.command) {
         (void)command_misused(&call, "which command?");
         return MCAST_EXIT_USAGE;
@@ -321,8 +306,9 @@ int command_no_arguments(struct call *call)
 int command_job(struct call *call)
 {
     if (call->argument_count != 1)
-        return command_misused(call,
-                               call->argument_count == 0 ? "which job?" : "one job at a time");
+        return command_misused(call, call->argument_count == 0
+                                         ? "which job? 'mcastctl list' shows their ids"
+                                         : "one job at a time, by its id alone");
     if (!call->cluster && call->command->arguments != COMMAND_KNOWN_JOB)
         return command_misused(call, which_cluster);
     if (!jobid_plain(call->arguments[0], call->job, sizeof call->job))
@@ -355,13 +341,15 @@ int command_number(struct call *call, size_t option, uint64_t min, uint64_t max,
 int command_duration(struct call *call, size_t option, int64_t max_ms, int64_t *out)
 {
     const char *value = call->given[option];
-    const int64_t ms = value ? duration_parse(value, DURATION_DAYS, max_ms) : 0;
+    const int64_t ms =
+        value ? duration_parse(value, DURATION_DAYS | DURATION_BARE_SECONDS, max_ms) : 0;
     char longest[32];
     if (!value)
         return 0;
     duration_format(longest, sizeof longest, max_ms);
     if (ms <= 0)
-        return command_misused(call, "--%s %.40s: a time such as 500ms, 30s or 2m, up to %s",
+        return command_misused(call,
+                               "--%s %.40s: a time such as 500ms, 30 (seconds) or 2m, up to %s",
                                call->command->options[option].name, value, longest);
     *out = ms;
     return 0;
@@ -423,17 +411,14 @@ static void print_wait(const struct mcast_error *why, void *data)
 
 static int set_retry_timeout(struct call *call)
 {
-    uint64_t seconds = 0;
-    int64_t ms = -1;
-    if (text_number(call->retry_timeout, 10, RETRY_MAX_S, &seconds))
-        ms = (int64_t)seconds * 1000;
-    else if ((ms = duration_parse(call->retry_timeout, DURATION_DAYS, RETRY_MAX_S * 1000LL)) == 0)
-        ms = -1;
+    const int64_t ms = duration_parse(call->retry_timeout, DURATION_DAYS | DURATION_BARE_SECONDS,
+                                      RETRY_MAX_S * 1000LL);
     if (ms >= 0)
         return mcast_set_patience(call->handle, (unsigned)ms, print_wait, NULL, &call->error);
     call->error = (struct mcast_error){.code = MCAST_USAGE};
     snprintf(call->error.text, sizeof call->error.text,
-             "--patience %.40s: a time such as 500ms, 30s or 2m, up to 24h", call->retry_timeout);
+             "--patience %.40s: a time such as 500ms, 30 (seconds) or 2m, up to 24h",
+             call->retry_timeout);
     return MCAST_USAGE;
 }
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a command shows again and again until somebody ends it: on a terminal in place, without
+/* What a command shows again and again until the user ends it: on a terminal in place, without
  * flicker, as wide and high as that is; elsewhere one after the other. There is one in a process.
  */
 

@@ -210,7 +210,7 @@ static size_t widest(const struct table *table, const size_t *widths, size_t cou
     return found;
 }
 
-/* Before it is printed: libsmartcols itself would cut so that nobody sees it, and all columns
+/* Before it is printed: libsmartcols itself would cut without a sign of it, and all columns
  * alike. Its widths are known when a row has been printed. */
 static void cut_columns(struct table *table)
 {

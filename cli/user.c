@@ -39,3 +39,12 @@ bool user_find(const char *text, uint32_t *uid)
         *uid = user->pw_uid;
     return user;
 }
+
+int user_option(struct call *call, size_t option, uint32_t *uid)
+{
+    const char *value = call->given[option];
+    if (!value || user_find(value, uid))
+        return 0;
+    return command_misused(call, "--%s: there is no user '%.80s' on this host",
+                           call->command->options[option].name, value);
+}

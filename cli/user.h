@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "cli/command.h"
 
 /* Names of users. Each is looked up once: a directory on the network may take long for one, and a
  * list has 100,000. */
@@ -14,3 +13,6 @@ const char *user_name(uint32_t uid);
 
 /* Of a name or a number. False: there is no such user. */
 bool user_find(const char *text, uint32_t *uid);
+
+/* The same of an option; *uid stays when it was not given. 0, or MCAST_USAGE after a message. */
+int user_option(struct call *call, size_t option, uint32_t *uid);

@@ -144,11 +144,12 @@ static void add_held(struct table *table, const struct mcast_reservation *reserv
 {
     const char *until = reservation->held_until;
     if (reservation->partition_key) {
-        table_pair(table, "Held until", "%s", until);
+        table_pair(table, "Quarantined until", "%s", until);
         return;
     }
     char *waiting = view_waiting(reservation);
-    table_pair(table, "VNIs held until", "%s", until ? until : "all its nodes have reported");
+    table_pair(table, "VNIs quarantined until", "%s",
+               until ? until : "all its nodes have reported");
     table_pair(table, "Waiting for", "%s", waiting);
     free(waiting);
 }

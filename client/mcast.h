@@ -302,6 +302,13 @@ MCAST_API int mcast_reserve(struct mcast *handle, const struct mcast_request *re
 MCAST_API int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                             struct mcast_reservation **out, struct mcast_error *error);
 
+/* The same of the reservation with this number (not 0) alone. MCAST_REFUSED, "other-reservation":
+ * another one has the job's name; nothing was released. MCAST_NOT_FOUND: none has it. A broker that
+ * does not know the parameter refuses it. */
+MCAST_API int mcast_release_number(struct mcast *handle, const char *cluster, const char *job,
+                                   uint64_t number, struct mcast_reservation **out,
+                                   struct mcast_error *error);
+
 /* The launch document of a job that has a reservation with a node list. launch: NULL for the
  * defaults. The result's `launch` has it. */
 MCAST_API int mcast_launch(struct mcast *handle, const char *cluster, const char *job,

@@ -125,6 +125,7 @@ static void adjust_use(struct core_use *u, const struct reservation *r, bool add
     adjust_counter(&u->jobs_adopted, active && reservation_adopted(r), add);
     adjust_counter(&u->jobs_found, reserved && found, add);
     adjust_counter(&u->found, there && found, add);
+    adjust_counter(active ? &u->vnis_live : &u->vnis_held, reservation_own_vnis(r), add);
 }
 
 static bool occupy_vnis(struct core *core, const struct reservation *r, bool add)

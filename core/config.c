@@ -6,6 +6,7 @@
 #include "core/reservation/vnipool.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <string.h>
 
 static int check_clusters(const struct core_config *c, struct error *err)
@@ -133,4 +134,22 @@ int core_config_check(const struct core_config *c, struct error *err)
     if (c->fm_url_count > FM_URLS_MAX || (c->fm_present && c->fm_url_count == 0))
         return error_set(err, ERROR_INVALID, "[fm] url: 1-%d URLs are allowed", FM_URLS_MAX);
     return 0;
+}
+
+const char *core_config_no_cluster(const struct core_config *config, const char *cluster,
+                                   char out[NO_CLUSTER_SIZE])
+{
+    enum { NAMED = 5 };
+    const uint32_t count = config->cluster_count, named = count > NAMED ? NAMED : count;
+    assert(cluster);
+    int used = snprintf(out, NO_CLUSTER_SIZE, "no cluster \"%.40s\" is configured%s", cluster,
+                        count == 0   ? ": add [cluster \"...\"] to mcastd.conf"
+                        : count == 1 ? "; there is "
+                                     : "; there are ");
+    for (uint32_t i = 0; i < named; i++)
+        used += snprintf(out + used, NO_CLUSTER_SIZE - (size_t)used, "%s%s", i > 0 ? ", " : "",
+                         config->clusters[i].name);
+    if (count > named)
+        (void)snprintf(out + used, NO_CLUSTER_SIZE - (size_t)used, " and %u more", count - named);
+    return out;
 }

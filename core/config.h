@@ -126,3 +126,8 @@ struct core_config {
 /* Whether the values fit together: sizing is possible, pool holds a job's VNIs, names valid and
  * unique. 0 or ERROR_INVALID with a sentence that says what is impossible and what would do. */
 int core_config_check(const struct core_config *config, struct error *err);
+
+/* That there is no cluster of this name, and which there are. */
+enum { NO_CLUSTER_SIZE = 320 };
+const char *core_config_no_cluster(const struct core_config *config, const char *cluster,
+                                   char out[NO_CLUSTER_SIZE]);

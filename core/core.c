@@ -342,6 +342,7 @@ void core_step(struct core *core, const struct core_event *event)
         [CORE_UNSHARE] = core_unshare,
         [CORE_FABRIC] = core_fabric,
         [CORE_CONFIGURE] = apply_configuration,
+        [CORE_PROBE] = link_probe,
     };
     assert(event->kind < sizeof decide / sizeof *decide);
     begin_step(core, event->now_ms);

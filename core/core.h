@@ -93,6 +93,8 @@ enum core_event_kind {
     CORE_UNSHARE,    /* u.unshare; answered once */
     CORE_FABRIC,     /* u.fabric: switches, cables or ports have changed (P5) */
     CORE_CONFIGURE,  /* u.config, already checked: replaces the configuration (F5) */
+    CORE_PROBE,      /* a user looks for faults: the fabric manager is asked for its list, unless
+                        it has answered lately; not answered */
 };
 
 struct core_event {
@@ -104,8 +106,9 @@ struct core_event {
         struct {
             const char *cluster;
             const char *job;
-            bool by_plugin; /* Slurm's own plugin asks: of what it has reserved, or of what was
-                               found under the name of its cluster */
+            uint64_t number; /* of the life that is meant; 0: the one that has the name now */
+            bool by_plugin;  /* Slurm's own plugin asks: of what it has reserved, or of what was
+                                found under the name of its cluster */
         } release;
         struct {
             const char *cluster;
@@ -278,6 +281,7 @@ struct core_use {
     uint64_t jobs_adopted; /* active, found at the fabric manager: their VNIs are not known */
     uint64_t jobs_found;   /* of the adopted ones: ORIGIN_FOUND */
     uint64_t found;        /* ORIGIN_FOUND, active or not, and still at the fabric manager */
+    uint64_t vnis_live, vnis_held; /* of active, and of released jobs; without shared ones */
 };
 
 struct core_cleanups {
@@ -294,18 +298,24 @@ struct core_traffic_sums {
 
 struct core_status {
     enum link_state link;
-    int64_t link_since_ms;       /* since when it is up, or is not */
-    int64_t link_listed_ms;      /* last whole list since the start; 0: none */
-    uint64_t link_losses;        /* since the start */
-    const char *link_url;        /* base URL in use, or to be tried next; "" when there is none */
-    const char *link_error;      /* last trouble in words; "" when none since it came up */
-    const char *link_advice;     /* what to do, while it is not up because of that; else "" */
-    const char *list_error;      /* while it is up: why the last list was not whole; "": it was */
+    int64_t link_since_ms;   /* since when it is up, or is not */
+    int64_t link_listed_ms;  /* last whole list since the start; 0: none */
+    int64_t link_heard_ms;   /* when it answered anything last; 0: not yet */
+    bool link_probed;        /* up, and it is being asked for its list */
+    uint64_t link_losses;    /* since the start */
+    const char *link_url;    /* base URL in use, or to be tried next; "" when there is none */
+    const char *link_error;  /* last trouble in words; "" when none since it came up */
+    const char *link_cause;  /* the same without the fabric manager's own words, as of the two
+                                below; "" likewise */
+    const char *link_advice; /* what to do, while it is not up because of that; else "" */
+    const char *list_error;  /* while it is up: why the last list was not whole; "": it was */
+    const char *list_cause;
     uint32_t reserves_failed;    /* in a row, while it is up, */
     int64_t reserves_failing_ms; /* since when, */
     const char *reserve_error;   /* and why; 0 and "": none did */
-    int64_t reserve_took_ms;     /* the longest lately (fabric/reservewait.h); -1: not known */
-    int64_t reserve_wait_ms;     /* for how long at most a lone job that starts now waits for it */
+    const char *reserve_cause;
+    int64_t reserve_took_ms; /* the longest lately (fabric/reservewait.h); -1: not known */
+    int64_t reserve_wait_ms; /* for how long at most a lone job that starts now waits for it */
     uint32_t vnis_free, vnis_live, vnis_in_quarantine, vnis_pool;
     uint32_t vnis_foreign; /* of the pool, in other partitions: not given out (B2) */
     uint32_t

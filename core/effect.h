@@ -49,8 +49,9 @@ enum effect_kind {
     X(TOO_MANY, 429, "too-many-cleanups")                                                          \
     X(CONFLICT, 409, "conflict")                 /* another request under this id */               \
     X(OVERTAKEN, 409, "released-before-reserve") /* a release came first */                        \
-    X(RELEASED, 409, "released-meanwhile") /* released while its reserve was still waiting */      \
-    X(GIVEN_BACK, 409, "vnis-given-back")  /* services are there, their VNIs are no longer its */  \
+    X(RELEASED, 409, "released-meanwhile")  /* released while its reserve was still waiting */     \
+    X(OTHER_LIFE, 409, "other-reservation") /* what has the name now has another number */         \
+    X(GIVEN_BACK, 409, "vnis-given-back")   /* services are there, their VNIs are no longer its */ \
     X(NOT_FOUND, 404, "not-found")                                                                 \
     X(NO_CLUSTER, 404, "no-such-cluster")                                                          \
     X(INVALID, 422, "invalid")                                                                     \

@@ -91,8 +91,9 @@ struct answer *core_answer(struct core *core, uint64_t ticket, enum answer_kind 
 void core_answer_no_cluster(struct core *core, uint64_t ticket, const char *cluster)
 {
     assert(cluster);
+    char text[NO_CLUSTER_SIZE];
     core_answer(core, ticket, ANSWER_NO_CLUSTER, NULL,
-                core_text(core, "no cluster \"%.40s\" is configured", cluster));
+                core_text(core, "%s", core_config_no_cluster(&core->config, cluster, text)));
 }
 
 struct waiter *core_wait(struct waiter **waiters, uint64_t ticket)

@@ -43,14 +43,21 @@ void core_status(const struct core *core, struct core_status *out)
         .link = core->link.state,
         .link_since_ms = core->link.since_ms,
         .link_listed_ms = core->link.listed_ms,
+        .link_heard_ms = core->link.heard_ms,
+        .link_probed = core->link.state == LINK_UP && core->link.list != 0,
         .link_losses = core->link.losses,
         .link_url = core_fm_url(core),
         .link_error = core->link.error,
+        .link_cause = link_cause(core),
         .link_advice = link_advice(&core->link),
         .list_error = core->link.list_error,
+        .list_cause =
+            core->link.list_error[0] == '\0' ? "" : fmcall_outcome_cause(core->link.list_fault),
         .reserves_failed = core->link.reserves_failed,
         .reserves_failing_ms = core->link.reserves_failed > 0 ? core->link.reserves_failing_ms : 0,
         .reserve_error = core->link.reserves_failed > 0 ? core->link.reserve_error : "",
+        .reserve_cause =
+            core->link.reserves_failed > 0 ? fmcall_outcome_cause(core->link.reserve_fault) : "",
         .reserve_took_ms = reservewait_longest(&core->reservewait),
         .reserve_wait_ms =
             core->config.reserve_timeout_ms != RESERVE_TIMEOUT_AUTO

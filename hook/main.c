@@ -49,12 +49,12 @@ static int read_option(struct options *options, int option)
         options->step = optarg;
         return GO_ON;
     case LIMIT:
-        options->deadline_ms = duration_parse(optarg, 0, DEADLINE_MAX_MS);
+        options->deadline_ms = duration_parse(optarg, DURATION_BARE_SECONDS, DEADLINE_MAX_MS);
         if (options->deadline_ms > 0)
             return GO_ON;
         fprintf(stderr,
-                "mcast-cleanup: --deadline %.40s: a number with its unit, as 500ms, 30s or 10m, of "
-                "at most 1h\n",
+                "mcast-cleanup: --deadline %.40s: a time such as 500ms, 30 (seconds) or 10m, of at "
+                "most 1h\n",
                 optarg);
         return MISUSED;
     case HELP:

@@ -23,7 +23,7 @@
  *
  * "addresses_digest", where it was asked for, is the digest of a word that travels beside the
  * envelope: LAUNCH_ADDRESSES_PREFIX, then the addresses of the job's nodes
- * (core/inventory/nodeaddresses.h). Whoever carries it can read it, and change nothing in it.
+ * (core/inventory/nodeaddresses.h). Programs that carry it can read it, and change nothing in it.
  *
  * A document proves nothing by itself: it travels in an envelope (credential.h, sealed.h). */
 

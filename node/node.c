@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "node/node.h"
 
+#include "node/record/unreached.h"
 #include "node/retry.h"
 
 #include <stdarg.h>
@@ -89,8 +90,10 @@ static bool pause_for_broker(struct retry *retry, bool if_absent, bool *logged,
                              const struct mcast_error *error)
 {
     unsigned int after_ms;
-    bool absent = error->code == MCAST_UNREACHABLE && strcmp(error->word, "no-connection") == 0;
-    if (!mcast_later(error, &after_ms) || (absent && !if_absent) || retry_left_ms(retry) <= 0)
+    const bool munge = strcmp(error->word, "munge") == 0; /* munged may be in a restart, too */
+    const bool absent = munge || strcmp(error->word, "no-connection") == 0;
+    if ((!mcast_later(error, &after_ms) && !munge) || (absent && !if_absent) ||
+        retry_left_ms(retry) <= 0)
         return false;
     if (absent && !*logged)
         say("warning: %s; retrying for %lld s", error->text,
@@ -122,6 +125,10 @@ int node_ask(struct node *node, node_request_fn *request, void *arg, int64_t ret
          again = rc < 0 && pause_for_broker(&retry, if_absent, &logged, error))
         rc = request(node->broker, arg, error);
     node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
+    const bool answered = rc == 0 || error->status > 0;
+    snprintf(node->unreached, sizeof node->unreached, "%.199s", answered ? "" : error->text);
+    if (answered)
+        unreached_forget(node);
     return rc;
 }
 

@@ -36,7 +36,9 @@ static void read_job(struct joblog *log, size_t number, const json_t *object)
     const json_t *uid = json_object_get(object, "userid");
     struct joblog_job job = {
         .start_ms = time_of(object, "t_run"),
-        .nodes = nodes > 0 && nodes <= JOBLOG_NODES_MAX ? (uint32_t)nodes : 0,
+        .nodes = nodes > UINT32_MAX ? UINT32_MAX
+                 : nodes > 0        ? (uint32_t)nodes
+                                    : 0,
         .uid = json_is_integer(uid) ? (uint32_t)json_integer_value(uid) : UINT32_MAX,
     };
     read_id(object, job.id);
@@ -64,17 +66,43 @@ static bool skip(char **text, const char *token)
     return true;
 }
 
-/* One value, and moves behind it; NULL after a fault. */
-static json_t *next_value(struct joblog *log, size_t number, char **text, const char *end)
+/* Moves behind an object whose braces match, whatever else is wrong in it. */
+static bool skip_object(char **text, const char *end)
+{
+    size_t depth = 0;
+    bool quoted = false;
+    for (char *at = *text + strspn(*text, " \t\r\n"); at < end; at++) {
+        if (quoted && *at == '\\')
+            at++;
+        else if (*at == '"')
+            quoted = !quoted;
+        else if (!quoted && *at == '{')
+            depth++;
+        else if (!quoted && *at == '}' && depth > 0 && --depth == 0) {
+            *text = at + 1;
+            return true;
+        } else if (depth == 0)
+            return false;
+    }
+    return false;
+}
+
+/* One value, and moves behind it; false: what follows cannot be read. A user can give his job a
+ * name that is no Unicode: that job is left out, and no other. */
+static bool next_value(struct joblog *log, size_t number, char **text, const char *end,
+                       json_t **value)
 {
     json_error_t error;
-    json_t *value =
-        json_loadb(*text, (size_t)(end - *text), JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY, &error);
-    if (!value)
-        joblog_fault(log, number, "not JSON, or cut; what follows is lost: %.40s", error.text);
-    else
+    *value = json_loadb(*text, (size_t)(end - *text),
+                        JSON_DISABLE_EOF_CHECK | JSON_DECODE_ANY | JSON_ALLOW_NUL, &error);
+    if (*value) {
         *text += error.position;
-    return value;
+        return true;
+    }
+    const bool good = skip_object(text, end);
+    joblog_fault(log, number, "%s: %.40s",
+                 good ? "not JSON" : "not JSON, or cut; what follows is lost", error.text);
+    return good;
 }
 
 void joblog_read_flux(struct joblog *log, char *text, char *end)
@@ -88,10 +116,11 @@ void joblog_read_flux(struct joblog *log, char *text, char *end)
     if (list && skip(&at, "]"))
         return;
     do {
-        json_t *value = next_value(log, ++number, &at, end);
-        if (!value)
+        json_t *value;
+        if (!next_value(log, ++number, &at, end, &value))
             return;
-        read_job(log, number, value);
+        if (value)
+            read_job(log, number, value);
         json_decref(value);
     } while (list && skip(&at, ","));
     if (list && !skip(&at, "]"))

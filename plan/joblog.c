@@ -159,7 +159,7 @@ int joblog_read(struct joblog *log, const char *path, size_t most, struct error 
         if (capacity < length + PIECE + 1)
             text = memory_resized(text, capacity = 2 * capacity + PIECE + 1, 1);
     } while ((got = gzread(file, text + length, PIECE)) > 0 && length < JOBLOG_TEXT_MAX);
-    const char *words = gzerror(file, &code);
+    (void)gzerror(file, &code);
     const int cause = errno;
     int rc = 0;
     if (code == Z_ERRNO)
@@ -171,8 +171,8 @@ int joblog_read(struct joblog *log, const char *path, size_t most, struct error 
         joblog_parse(log, text, length, most);
     }
     if (rc == 0 && code != Z_OK && code != Z_STREAM_END)
-        joblog_fault(log, 0, "the compressed file is damaged or cut, what follows is lost: %.40s",
-                     words);
+        joblog_fault(log, 0, "the compressed file is %s: what follows is lost",
+                     code == Z_BUF_ERROR ? "cut" : "damaged");
     free(text);
     (void)gzclose(file);
     return rc;

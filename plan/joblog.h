@@ -30,7 +30,7 @@ struct joblog_event {
 };
 
 struct joblog_fault {
-    size_t line; /* of flux jobs --json: which of its jobs */
+    size_t line; /* of flux jobs --json: which of its jobs; 0: the file as a whole */
     char words[100];
 };
 

@@ -77,16 +77,17 @@ static enum when read_time(const char *text, int64_t *ms)
     return WHEN_KNOWN;
 }
 
-/* sacct writes 2048 as "2K". 0: it is no number of nodes. */
+/* sacct writes 2048 as "2K". 0: it is no number of nodes; those that are too many are for
+ * joblog_add. */
 static uint32_t read_nodes(const char *text)
 {
     char *end;
     double value = strtod(text, &end);
     if (end[0] == 'K' || end[0] == 'M')
         value *= *end++ == 'K' ? 1024 : 1024 * 1024;
-    return end != text && end[0] == '\0' && value >= 1 && value <= JOBLOG_NODES_MAX
-               ? (uint32_t)value
-               : 0;
+    if (end == text || end[0] != '\0' || !(value >= 1))
+        return 0;
+    return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
 /* A user without a number is known by his name. */

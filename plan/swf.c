@@ -22,27 +22,35 @@ enum {
 };
 #define VALUE_MAX 1e12
 
-static void read_header(struct joblog *log, const char *line)
+static void read_header(struct joblog *log, size_t number, const char *line)
 {
-    unsigned value;
+    const struct {
+        const char *format;
+        uint32_t *value, most;
+    } names[] = {{"UnixStartTime: %lf", &log->begin_s, UINT32_MAX},
+                 {"MaxNodes: %lf", &log->machine_nodes, JOBLOG_NODES_MAX},
+                 {"MaxProcs: %lf", &log->machine_processors, UINT32_MAX}};
     line += strspn(line, "; \t");
-    if (sscanf(line, "UnixStartTime: %10u", &value) == 1)
-        log->begin_s = value;
-    if (sscanf(line, "MaxNodes: %9u", &value) == 1 && value <= JOBLOG_NODES_MAX)
-        log->machine_nodes = value;
-    if (sscanf(line, "MaxProcs: %9u", &value) == 1)
-        log->machine_processors = value;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        double value;
+        if (sscanf(line, names[i].format, &value) != 1)
+            continue;
+        if (value >= 0 && value <= names[i].most)
+            *names[i].value = (uint32_t)value;
+        else if (value != -1) /* not known */
+            joblog_fault(log, number, "not from 0 to %u: %.40s", names[i].most, line);
+    }
 }
 
-/* How many fields there are, up to the first that is none. */
-static size_t read_fields(const char *line, double fields[FIELDS])
+/* How many fields there are; *rest is what follows them: one that is none, or one too many. */
+static size_t read_fields(const char **rest, double fields[FIELDS])
 {
     size_t count = 0;
-    for (char *end; line[0] != '\0'; line = end + strspn(end, " \t")) {
-        const double value = strtod(line, &end);
-        if (end == line || !strchr(" \t", end[0]) || count == FIELDS || !(fabs(value) <= VALUE_MAX))
-            return count == FIELDS ? FIELDS + 1 : count;
-        fields[count++] = value;
+    for (char *end; *rest[0] != '\0' && count < FIELDS; *rest = end + strspn(end, " \t")) {
+        fields[count] = strtod(*rest, &end);
+        if (end == *rest || !strchr(" \t", end[0]) || !(fabs(fields[count]) <= VALUE_MAX))
+            break;
+        count++;
     }
     return count;
 }
@@ -52,7 +60,7 @@ static uint32_t nodes_of(const struct joblog *log, double processors)
     const double nodes = log->machine_nodes, all = log->machine_processors;
     if (nodes > 0 && all > nodes)
         processors = ceil(processors * nodes / all);
-    return processors > 0 && processors <= JOBLOG_NODES_MAX ? (uint32_t)processors : 0;
+    return processors >= UINT32_MAX ? UINT32_MAX : processors > 0 ? (uint32_t)processors : 0;
 }
 
 static void read_job(struct joblog *log, size_t number, const double f[FIELDS])
@@ -81,14 +89,17 @@ void joblog_read_swf(struct joblog *log, char *text, char *end)
         number++;
         line += strspn(line, " \t");
         if (line[0] == ';')
-            read_header(log, line);
+            read_header(log, number, line);
         if (line[0] == ';' || line[0] == '\0')
             continue;
-        const size_t count = read_fields(line, fields);
-        if (count == FIELDS)
+        const char *rest = line;
+        const size_t count = read_fields(&rest, fields);
+        if (count == FIELDS && rest[0] == '\0')
             read_job(log, number, fields);
-        else
+        else if (count == FIELDS || rest[0] == '\0')
             joblog_fault(log, number, "%s than the %d numbers of a job: %.40s",
                          count < FIELDS ? "fewer" : "more", FIELDS, line);
+        else
+            joblog_fault(log, number, "field %zu is no number up to 1e12: %.24s", count + 1, rest);
     }
 }

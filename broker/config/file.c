@@ -4,6 +4,7 @@
 #include "broker/config/value.h"
 #include "base/memory.h"
 #include "base/names.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -171,18 +172,25 @@ static void report_unknown_key(struct source *source, const char *name)
 {
     size_t count, length = 0;
     const struct config_key *keys = config_keys(&count);
-    char all[ERROR_TEXT_SIZE] = "";
+    char all[ERROR_TEXT_SIZE] = "", similar[SUGGEST_SIZE];
+    struct suggestion suggestion;
+    suggest_begin(&suggestion, name);
     for (size_t i = 0; i < count && length < sizeof all; i++) {
         if (strcmp(keys[i].name, name) == 0) {
             FAULT(source, "%s is a key of [%s], not of [%s]", name, keys[i].section,
                   source->section);
             return;
         }
-        if (strcmp(keys[i].section, source->section) == 0)
-            length += (size_t)snprintf(all + length, sizeof all - length, "%s%s",
-                                       length != 0 ? ", " : "", keys[i].name);
+        if (strcmp(keys[i].section, source->section) != 0)
+            continue;
+        suggest_try(&suggestion, keys[i].name);
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s%s",
+                                   length != 0 ? ", " : "", keys[i].name);
     }
-    FAULT(source, "there is no key %s in [%s]; there are %s", name, source->section, all);
+    if (suggest_text(&suggestion, "", similar)[0])
+        FAULT(source, "there is no key %s in [%s]%s", name, source->section, similar);
+    else
+        FAULT(source, "there is no key %s in [%s]; there are %s", name, source->section, all);
 }
 
 static void set_value(struct source *source, const struct config_key *key, const char *value,

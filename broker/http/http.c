@@ -6,6 +6,7 @@
 #include "broker/http/auth/gate.h"
 #include "broker/http/auth/mungecred.h"
 #include "broker/http/auth/pluginlogin.h"
+#include "broker/http/metrics/history.h"
 #include "broker/http/metrics/metrics.h"
 #include "broker/http/listen/arrivals.h"
 #include "broker/http/listen/httpworker.h"
@@ -134,6 +135,7 @@ static void http_free(struct http *http)
         call_destroy(call);
     }
     metrics_text_drop(http->metrics_text);
+    free(http->history);
     rights_destroy(http->rights);
     pluginlogins_destroy(http->plugin_logins);
     tls_drop(http->tls);
@@ -185,13 +187,27 @@ static void watch_certificate(struct http *http)
         tls_expires(http->tls) * 1000 > engine_now_ms(http->engine))
         return;
     http->certificate_over = true;
-    log_line(LOG_ERR, "the broker's certificate has ended: nobody can connect to it over TCP -> "
+    log_line(LOG_ERR, "the broker's certificate has ended: no client can connect over TCP -> "
                       "renew [broker] tls_cert and tls_key, then: systemctl reload mcastd");
+}
+
+static void sample(struct http *http)
+{
+    const int64_t now_ms = engine_now_ms(http->engine);
+    struct core_status status;
+    if (!history_due(http->history, now_ms))
+        return;
+    size_t row = 0;
+    while (routes[row].handle != reserve_handle)
+        row++;
+    core_status(engine_core(http->engine), &status);
+    history_take(http->history, now_ms, &http->traffic.times[row], &status);
 }
 
 static void on_second(uv_timer_t *timer)
 {
     struct http *http = timer->data;
+    sample(http);
     watch_certificate(http);
     peer_close_slow(http);
     stream_pulse(http);
@@ -315,6 +331,7 @@ struct http *http_create(const struct http_options *options, struct error *err)
 {
     char remark[128];
     struct http *http = memory_zeroed(sizeof *http);
+    http->history = memory_zeroed(sizeof *http->history);
     if (mhd_remark(MHD_get_version(), remark, sizeof remark))
         log_line(LOG_NOTICE, "%s", remark);
     http->loop = options->loop;
@@ -350,7 +367,8 @@ void http_reloaded(struct http *http, const char *refusal)
     (void)snprintf(http->reload_refusal, sizeof http->reload_refusal, "%s", refusal ? refusal : "");
 }
 
-/* Nobody is in his handshake or has just connected, and no request's head or body is on its way. */
+/* No client is in its handshake or has just connected, and no request's head or body is on its way.
+ */
 static bool has_drained(const struct http *http)
 {
     for (int i = 0; i < LISTENERS; i++)

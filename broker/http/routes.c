@@ -8,6 +8,7 @@ enum {
     SYNC_BODY_MAX = 16 << 20
 };
 
+static const char *const release_query[] = {"number", NULL};
 static const char *const env_query[] = {"step", NULL};
 static const char *const steps_query[] = {"wait", NULL};
 static const char *const cleanup_query[] = {"wait", "below", NULL};
@@ -16,6 +17,7 @@ static const char *const list_query[] = {"cluster", "node",  "state", "uid",
 static const char *const unshare_query[] = {"when", NULL};
 static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
 static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
+static const char *const history_query[] = {"after", NULL};
 static const char *const options_query[] = {"cluster", NULL};
 static const char *const topology_query[] = {"addresses", NULL};
 static const char *const nodes_query[] = {"cluster", "limit", "after", NULL};
@@ -27,7 +29,7 @@ const struct route routes[ROUTES] = {
     {METHOD_PUT, NEED_CLUSTER, JOB_PATH, .handle = reserve_handle, .render = reserve_render,
      .body_max = BODY_MAX, .changes = true},
     {METHOD_DELETE, NEED_CLUSTER, JOB_PATH, .handle = release_handle, .render = release_render,
-     .changes = true},
+     .query = release_query, .changes = true},
     {METHOD_GET, NEED_PEER, JOB_PATH, .handle = job_handle},
     {METHOD_GET, NEED_PEER, JOB_PATH "/env", .handle = env_handle, .query = env_query},
     {METHOD_POST, NEED_CLUSTER, JOB_PATH "/launch", .handle = launch_handle,
@@ -86,6 +88,8 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
     {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},
     {METHOD_GET, NEED_LOOK, "/v1/whoami", .handle = whoami_handle, .always = true},
+    {METHOD_GET, NEED_PEER, "/v1/history", .handle = history_handle, .query = history_query,
+     .always = true},
     {METHOD_GET, NEED_METRICS, "/metrics", .handle = metrics_handle, .always = true},
     {METHOD_GET, NEED_NOTHING, "/healthz", .handle = health_alive, .always = true},
     {METHOD_GET, NEED_NOTHING, "/readyz", .handle = health_ready, .always = true},

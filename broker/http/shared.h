@@ -18,6 +18,7 @@
 
 struct call;
 struct decoder;
+struct history;
 struct kept;
 struct metrics_text;
 struct peer;
@@ -79,6 +80,7 @@ struct http {
     struct pace topologies;            /* by their jobs' users */
     struct metrics_text *metrics_text; /* the newest; NULL: not requested yet */
     struct traffic traffic;
+    struct history *history; /* the last hour */
     uint64_t reloads, reloads_refused;
     bool reload_refused;                  /* the last one: the files are not what is in force */
     char reload_refusal[ERROR_TEXT_SIZE]; /* why; or "" */

@@ -3,7 +3,7 @@
 
 #include "broker/clock.h"
 #include "broker/log/loglimit.h"
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <errno.h>

@@ -55,7 +55,8 @@ static int run_accept_loss(struct call *call)
     int rc = mcast_accept_loss(call->handle, &count, &call->error);
     return rc < 0 ? rc
                   : print_count(call, count,
-                                count > 0 ? "accepted as lost"
+                                count > 0 ? "accepted as lost: each job is notified, and the alarm "
+                                            "ends, when the fabric manager has said it once more"
                                           : "accepted as lost: no mass-loss alarm was on, or its "
                                             "jobs are back");
 }
@@ -67,7 +68,10 @@ static int run_claim(struct call *call)
     if (call->argument_count != 1)
         return command_misused(call, "which cluster? name exactly one");
     int rc = mcast_claim(call->handle, call->arguments[0], &count, &call->error);
-    return rc < 0 ? rc : print_count(call, count, "claimed");
+    return rc < 0 ? rc
+                  : print_count(call, count,
+                                count > 0 ? "claimed"
+                                          : "claimed: no name-conflict alarm of it was on");
 }
 
 static const struct command_option step_down_options[] = {{"force", NULL}, {0}};

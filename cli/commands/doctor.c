@@ -8,9 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CLOCK_WARNING_MS = 5000, CLOCK_PROBLEM_MS = 60000, OUTPUT_SIZE = 8192, CONFIG_SIZE = 65536 };
+enum { ANSWERS_A_SECOND = 10, ANSWERS_MAX = 15 * ANSWERS_A_SECOND };
 
 enum { CONFIG, NODE_CONFIG };
 
@@ -93,13 +95,54 @@ static void judge_identity(struct findings *findings, struct mcast *handle)
     free(text);
 }
 
+/* Until the fabric manager has answered what the doctor had it asked, or the link is down. */
+static void await_answer(struct mcast *handle, const char *asked)
+{
+    for (int i = 0; i < ANSWERS_MAX; i++) {
+        char *text = NULL;
+        json_t *root = mcast_status(handle, &text, NULL) == 0 ? json_loads(text, 0, NULL) : NULL;
+        const json_t *fm = json_object_get(root, "fabric_manager");
+        const char *link = command_text(fm, "link"), *answered = command_text(fm, "answered");
+        const bool over =
+            !link || strcmp(link, "up") != 0 || (answered && strcmp(answered, asked) >= 0);
+        json_decref(root);
+        free(text);
+        if (over)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = 1000000000 / ANSWERS_A_SECOND}, NULL);
+    }
+}
+
+static int ask_once(struct call *call, json_t **report)
+{
+    char *text = NULL;
+    const int rc = mcast_doctor(call->handle, &text, &call->error);
+    *report = rc == 0 ? json_loads(text, 0, NULL) : NULL;
+    free(text);
+    return rc;
+}
+
+/* One that had the fabric manager asked is given the time for its answer, and repeated. */
+static int ask_report(struct call *call, json_t **report)
+{
+    int rc = command_open(call);
+    if (rc == 0)
+        rc = ask_once(call, report);
+    const char *asked = rc == 0 ? command_text(*report, "time") : NULL;
+    if (asked && json_is_true(json_object_get(*report, "fabric_manager_asked"))) {
+        await_answer(call->handle, asked);
+        json_decref(*report);
+        rc = ask_once(call, report);
+    }
+    return rc;
+}
+
 /* An exit code, but for problems that were found. */
 static int ask_broker(struct call *call, struct findings *findings)
 {
-    char *text = NULL;
+    json_t *report = NULL;
     int code = MCAST_EXIT_OK;
-    if (command_open(call) == 0 && mcast_doctor(call->handle, &text, &call->error) == 0) {
-        json_t *report = json_loads(text, 0, NULL);
+    if (ask_report(call, &report) == 0) {
         findings_add_json(findings, json_object_get(report, "findings"));
         judge_job_ca(findings, report);
         json_decref(report);
@@ -112,7 +155,6 @@ static int ask_broker(struct call *call, struct findings *findings)
         judge_identity(findings, call->handle);
         judge_clock(findings, call->handle);
     }
-    free(text);
     return code;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/jobid.h"
+#include "base/memory.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/view.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS_MAX = 16 };
+enum { KINDS_MAX = 16, NARROW = 60 /* such a terminal has no room for columns */ };
 
 enum { AFTER, FOLLOW, KIND, JOB };
 
@@ -29,16 +30,24 @@ static const struct command_option options[] = {[AFTER] = {"after", "N"},
 static void print_line(const struct mcast_event *event)
 {
     const bool of_job = event->cluster && event->job;
-    char vnis[32], has[96] = "";
+    char vnis[32], number[24], has[96] = "";
     view_numbers(event->vnis, event->vni_count, vnis, sizeof vnis);
     if (event->state)
         snprintf(has, sizeof has, "  number %llu, %u node%s, VNIs %s, %u addresses",
                  (unsigned long long)event->number, event->node_count,
                  event->node_count == 1 ? "" : "s", vnis, event->addresses);
-    plain_printf("%8llu  %-24s %c%-11s %s%s%s%s%s%s\n", (unsigned long long)event->seq,
-                 event->time ? event->time : "-", event->fatal ? '!' : ' ', event->event,
-                 event->cluster ? event->cluster : "-", of_job ? "/" : "", of_job ? event->job : "",
-                 has, event->detail ? "  " : "", event->detail ? event->detail : "");
+    char *text =
+        memory_format("%-24s %c%-11s %s%s%s%s%s%s", event->time ? event->time : "-",
+                      event->fatal ? '!' : ' ', event->event, event->cluster ? event->cluster : "-",
+                      of_job ? "/" : "", of_job ? event->job : "", has, event->detail ? "  " : "",
+                      event->detail ? event->detail : "");
+    plain_make(text);
+    (void)snprintf(number, sizeof number, "%llu ", (unsigned long long)event->seq);
+    if (plain_width(NARROW) < NARROW)
+        (void)plain_wrapped(plain_width(NARROW), 0, number, text);
+    else
+        printf("%9s %s\n", number, text);
+    free(text);
 }
 
 static int print_event(const struct mcast_event *event, void *data)

@@ -157,8 +157,8 @@ static const struct column all_columns[] = {
     {"age", ">AGE", "since it was made", age_cell, created_cell, true},
     {"created", "CREATED", "when it was made", created_cell, NULL, false},
     {"released", "RELEASED", "when the job was over", released_cell, NULL, false},
-    {"held", ">HELD", "for how long its VNIs have been quarantined", held_cell, released_cell,
-     true},
+    {"held", ">QUARANTINED", "for how long its VNIs have been quarantined", held_cell,
+     released_cell, true},
     {"until", ">UNTIL", "how long nodes that say nothing are waited for", until_cell,
      held_until_cell, false},
     {"waiting", "2WAITING", "nodes for which the VNIs are quarantined", waiting_cell, NULL, false},
@@ -256,11 +256,9 @@ static int read_filter(struct call *call, struct mcast_filter *filter)
 {
     unsigned state = 1;
     if (command_word(call, STATE, &state) < 0 ||
-        command_number(call, LIMIT, 1, INT64_MAX, &filter->limit) < 0)
+        command_number(call, LIMIT, 1, INT64_MAX, &filter->limit) < 0 ||
+        user_option(call, UID, &filter->uid) < 0)
         return MCAST_USAGE;
-    if (call->given[UID] && !user_find(call->given[UID], &filter->uid))
-        return command_misused(call, "--uid: there is no user '%.80s' on this host",
-                               call->given[UID]);
     if (call->given[HELD] && state == 0)
         return command_misused(call, "--held: active jobs have no quarantined VNIs");
     filter->cluster = call->cluster;

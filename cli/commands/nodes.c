@@ -59,7 +59,7 @@ CELL(node)
 CELL(device)
 {
     const struct nic *nic = item;
-    table_cell(table, nic->json ? command_text(nic->json, "device") : "-");
+    table_cell(table, nic->json ? command_text(nic->json, "device") : "none known");
 }
 
 CELL(state)
@@ -97,13 +97,15 @@ struct output {
     struct columns columns;
     struct table *table; /* NULL: JSON */
     uint64_t count, limit;
+    uint64_t unknown; /* nodes without a NIC */
 };
 
-static void add_node(const struct output *output, const char *name, const json_t *node)
+static void add_node(struct output *output, const char *name, const json_t *node)
 {
     const json_t *nics = json_object_get(node, "nics");
     struct nic nic = {.node = name};
     size_t i = 0;
+    output->unknown += json_array_size(nics) == 0;
     do {
         nic.json = json_array_get(nics, i++);
         columns_row(&output->columns, output->table, &nic);
@@ -195,6 +197,11 @@ static int run_nodes(struct call *call)
     columns_sort(&output.columns, output.table);
     table_limit(output.table, lines);
     const int printed = table_print(output.table);
+    if (output.unknown > 0)
+        fprintf(stderr,
+                "mcastctl: no NIC is known of %llu node%s: mcast-node tend tells them, see "
+                "mcast-node.timer there; or name them in file of [inventory]\n",
+                (unsigned long long)output.unknown, output.unknown == 1 ? "" : "s");
     return rc < 0 ? rc : printed;
 }
 

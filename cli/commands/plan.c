@@ -94,7 +94,8 @@ static bool read_one(size_t value, const char *word, int64_t *out)
     uint64_t number = 0;
     const bool is_auto = value == ADDRESSES && strcmp(word, "auto") == 0;
     if (value == HOLD)
-        return (*out = duration_parse(word, DURATION_DAYS | DURATION_BARE_ZERO, HOLD_MAX_MS)) >= 0;
+        return (*out = duration_parse(word, DURATION_DAYS | DURATION_BARE_SECONDS, HOLD_MAX_MS)) >=
+               0;
     if (!is_auto && (!text_number(word, 10, JOBLOG_NODES_MAX, &number) || number == 0))
         return false;
     *out = (int64_t)number;
@@ -114,7 +115,8 @@ static int read_list(struct call *call, const struct texts *texts, size_t value,
     if (good)
         return 0;
     return misread(call, value, text,
-                   value == HOLD        ? "up to 16 times such as 1m,10m,1h, up to 7d"
+                   value == HOLD
+                       ? "up to 16 times such as 1m,10m,1h (a plain number: seconds), up to 7d"
                    : value == ADDRESSES ? "up to 16 numbers, or auto, such as auto,8,16"
                                         : "up to 16 numbers such as 32,64,128");
 }
@@ -147,7 +149,7 @@ static int read_machine(struct call *call, const struct texts *texts, struct pla
     idset_remove(&machine->pool, 1); /* never given out (F1) */
     idset_remove(&machine->pool, 10);
     if (call->given[CALL_TIME]) {
-        call_ms = duration_parse(call->given[CALL_TIME], DURATION_BARE_ZERO, 10 * 1000);
+        call_ms = duration_parse(call->given[CALL_TIME], DURATION_BARE_SECONDS, 10 * 1000);
         if (call_ms < 0)
             return command_misused(call,
                                    "--call-time %.40s: a time such as 0, 200ms or 1s, up to "

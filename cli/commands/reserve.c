@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
+#include "cli/user.h"
 #include "cli/view.h"
 
 #include <stdio.h>
@@ -37,7 +38,7 @@ struct layout {
     [(at) + 2] = {"cpus-per-task", "N"}
 
 static const struct command_option reserve_options[] = {
-    [UID] = {"uid", "N"},
+    [UID] = {"uid", "USER"},
     [NODES] = {"nodes", ""},
     [NODE_COUNT] = {"node-count", "N"},
     [CORES] = {"cores", "N"},
@@ -139,20 +140,21 @@ static int read_request(struct call *call, struct mcast_request *request)
 {
     unsigned word = 0;
     struct layout layout;
-    uint64_t uid = UINT32_MAX, node_count = 0, cores = 0, vnis = UINT64_MAX;
-    if (command_number(call, UID, 0, UINT32_MAX - 1, &uid) < 0 ||
+    uint32_t uid = UINT32_MAX;
+    uint64_t node_count = 0, cores = 0, vnis = UINT64_MAX;
+    if (user_option(call, UID, &uid) < 0 ||
         command_number(call, NODE_COUNT, 0, UINT32_MAX, &node_count) < 0 ||
         command_number(call, CORES, 0, UINT32_MAX, &cores) < 0 ||
         command_number(call, VNIS, 0, VNIS_MAX, &vnis) < 0 ||
         read_layout(call, LAYOUT, &layout) < 0)
         return MCAST_USAGE;
     if (uid == UINT32_MAX)
-        return command_misused(call, "whose job? give --uid N");
+        return command_misused(call, "whose job? give --uid USER");
     if (!call->given[NODES] && node_count == 0)
         return command_misused(call, "on which nodes? give --nodes LIST or --node-count N");
     request->cluster = call->cluster;
     request->job = call->job;
-    request->uid = (uint32_t)uid;
+    request->uid = uid;
     request->nodes = call->given[NODES];
     request->node_count = (uint32_t)node_count;
     request->cores_per_node = (uint32_t)cores;
@@ -296,10 +298,18 @@ const struct command command_nodes_clean = {
     COMMAND_OWN_ARGUMENTS, COMMAND_CONNECTED,
     nodes_options,         .run = run_nodes_clean};
 
+static const struct command_option release_options[] = {[NUMBER] = {"number", "N"}, {0}};
+
 static int run_release(struct call *call)
 {
     struct mcast_reservation *reservation = NULL;
-    int rc = mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error);
+    uint64_t number = 0;
+    int rc = command_number(call, NUMBER, 1, INT64_MAX, &number);
+    if (rc == 0)
+        rc = number == 0
+                 ? mcast_release(call->handle, call->cluster, call->job, &reservation, &call->error)
+                 : mcast_release_number(call->handle, call->cluster, call->job, number,
+                                        &reservation, &call->error);
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
@@ -310,6 +320,6 @@ static int run_release(struct call *call)
     return rc;
 }
 
-const struct command command_release = {
-    "release",         "release a job's reservation", COMMAND_ONE_JOB, COMMAND_CONNECTED, NULL,
-    .run = run_release};
+const struct command command_release = {"release",       "release a job's reservation",
+                                        COMMAND_ONE_JOB, COMMAND_CONNECTED,
+                                        release_options, .run = run_release};

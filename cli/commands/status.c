@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/command.h"
-#include "cli/statustable.h"
-
-static int print_status(const struct call *call, json_t *root)
-{
-    (void)call;
-    return statustable_print(root);
-}
+#include "cli/status/brokers.h"
+#include "cli/status/statustable.h"
 
 static int run_status(struct call *call)
 {
-    char *json = NULL;
-    int rc = mcast_status(call->handle, &json, &call->error);
-    return rc < 0 ? rc : command_print_answer(call, json, print_status);
+    json_t *status = NULL;
+    int rc = brokers_status(call, 0, &status);
+    if (rc < 0)
+        return rc;
+    if (call->json)
+        return command_print_object(status);
+    rc = statustable_print(status);
+    json_decref(status);
+    return rc;
 }
 
 const struct command command_status = {

@@ -31,13 +31,12 @@ struct wanted {
 static int read_wanted(struct call *call, struct wanted *wanted)
 {
     const char *expires = call->given[EXPIRES], *operations = call->given[OPERATIONS];
-    const int64_t ms = expires ? duration_parse(expires, DURATION_DAYS, 3650 * DURATION_DAY_MS) : 0;
+    int64_t ms = 0;
     *wanted = (struct wanted){.narrowing = MCAST_NARROWING_INIT};
-    if (command_step(call, STEPS) < 0)
+    if (command_step(call, STEPS) < 0 ||
+        command_duration(call, EXPIRES, 3650 * DURATION_DAY_MS, &ms) < 0 ||
+        (expires && command_least(call, EXPIRES, ms, 1000) < 0))
         return MCAST_USAGE;
-    if (expires && (ms <= 0 || strstr(expires, "ms")))
-        return command_misused(call, "--expires %.40s: a number with its unit, s, m, h or d, as 1h",
-                               expires);
     if (operations && ((size_t)snprintf(wanted->list, sizeof wanted->list, "%s", operations) >=
                            sizeof wanted->list ||
                        !command_split(wanted->list, wanted->operations, OPERATIONS_MAX)))

@@ -2,7 +2,8 @@
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/screen.h"
-#include "cli/statustable.h"
+#include "cli/status/brokers.h"
+#include "cli/status/statustable.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +30,11 @@ static bool ask(struct top *top)
 {
     struct call *call = top->call;
     const bool first = top->now == 0;
-    char *text = NULL;
     if (first)
         top->answered = time(NULL);
-    const int rc = mcast_status(call->handle, &text, &call->error);
-    top->now = time(NULL);
     json_decref(top->status);
-    top->status = rc == 0 ? json_loads(text, 0, NULL) : NULL;
-    free(text);
+    const int rc = brokers_status(call, ANSWER_MS, &top->status);
+    top->now = time(NULL);
     if (rc == 0)
         top->answered = top->now;
     return rc == 0 || !first || call->error.code == MCAST_UNREACHABLE ||
@@ -111,9 +109,6 @@ static int run_top(struct call *call)
     if (command_duration(call, EVERY, EVERY_MAX_MS, &top.every_ms) < 0 ||
         command_least(call, EVERY, top.every_ms, EVERY_MIN_MS) < 0)
         return MCAST_USAGE;
-    const int timed = mcast_set_timeout(call->handle, ANSWER_MS, &call->error);
-    if (timed < 0)
-        return timed;
     screen_open(call->handle, true, true);
     const int rc = follow(&top);
     screen_close();

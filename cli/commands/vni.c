@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/table.h"
+#include "cli/user.h"
 
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 enum { UID, USERS, ANY_USER, CLUSTERS, EXPIRES, WHEN_UNUSED };
 enum { WORDS_MAX = 256, LIFETIME_MAX_DAYS = 3650 };
 
-static const struct command_option options[] = {[UID] = {"uid", "N"},
+static const struct command_option options[] = {[UID] = {"uid", "USER"},
                                                 [USERS] = {"users", ""},
                                                 [ANY_USER] = {"any-user", NULL},
                                                 [CLUSTERS] = {"clusters", "CLUSTER"},
@@ -30,21 +30,6 @@ struct wanted {
     uint32_t users[WORDS_MAX];
 };
 
-/* A name, or a number as it stands. */
-static int read_user(struct call *call, const char *word, uint32_t *uid)
-{
-    char *end;
-    const unsigned long number = strtoul(word, &end, 10);
-    const struct passwd *user;
-    if (word[0] >= '0' && word[0] <= '9' && *end == '\0' && number < UINT32_MAX)
-        *uid = (uint32_t)number;
-    else if ((user = getpwnam(word)))
-        *uid = user->pw_uid;
-    else
-        return command_misused(call, "--users: there is no user '%.40s'", word);
-    return 0;
-}
-
 static int read_users(struct call *call, struct wanted *wanted)
 {
     const char *words[WORDS_MAX + 1];
@@ -54,19 +39,20 @@ static int read_users(struct call *call, struct wanted *wanted)
     if (!command_split(wanted->texts[0], words, WORDS_MAX))
         return command_misused(call, "--users: names or uids with commas between them");
     for (size_t i = 0; words[i]; i++)
-        if (read_user(call, words[i], &wanted->users[wanted->request.user_count++]) < 0)
-            return MCAST_USAGE;
+        if (!user_find(words[i], &wanted->users[wanted->request.user_count++]))
+            return command_misused(call, "--users: there is no user '%.80s' on this host",
+                                   words[i]);
     wanted->request.users = wanted->users;
     return 0;
 }
 
 static int read_wanted(struct call *call, struct wanted *wanted)
 {
-    uint64_t uid = UINT32_MAX;
     int64_t lifetime_ms = 0;
     struct mcast_vni_request *request = &wanted->request;
     wanted->texts[1] = memory_text(call->given[CLUSTERS]);
-    if (command_number(call, UID, 0, UINT32_MAX - 1, &uid) < 0 || read_users(call, wanted) < 0 ||
+    request->uid = UINT32_MAX;
+    if (user_option(call, UID, &request->uid) < 0 || read_users(call, wanted) < 0 ||
         command_duration(call, EXPIRES, LIFETIME_MAX_DAYS * INT64_C(86400000), &lifetime_ms) < 0)
         return MCAST_USAGE;
     if (call->given[CLUSTERS] && !command_split(wanted->texts[1], wanted->clusters, WORDS_MAX))
@@ -74,7 +60,6 @@ static int read_wanted(struct call *call, struct wanted *wanted)
     if (call->given[CLUSTERS])
         request->clusters = wanted->clusters;
     request->name = call->arguments[1];
-    request->uid = (uint32_t)uid;
     request->any_user = call->given[ANY_USER];
     request->lifetime_s = (uint32_t)((lifetime_ms + 999) / 1000);
     return 0;
@@ -82,18 +67,17 @@ static int read_wanted(struct call *call, struct wanted *wanted)
 
 /* ---- showing ---- */
 
-/* Words or numbers of a list; "" when it is not told. */
+/* Words of a list, or uids as names; "" when it is not told. */
 static void write_list(char *out, size_t size, const json_t *list)
 {
     size_t used = 0;
     out[0] = '\0';
     for (size_t i = 0; i < json_array_size(list) && used < size; i++) {
         const json_t *value = json_array_get(list, i);
-        used += json_is_string(value)
-                    ? (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? "," : "",
-                                       json_string_value(value))
-                    : (size_t)snprintf(out + used, size - used, "%s%lld", i > 0 ? "," : "",
-                                       (long long)json_integer_value(value));
+        used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? "," : "",
+                                 json_is_string(value)
+                                     ? json_string_value(value)
+                                     : user_name((uint32_t)json_integer_value(value)));
     }
 }
 
@@ -103,7 +87,7 @@ static void add_row(struct table *table, const json_t *one)
     table_row(table);
     table_cell(table, command_text(one, "name"));
     table_cellf(table, "%lld", (long long)json_integer_value(json_object_get(one, "vni")));
-    table_cellf(table, "%lld", (long long)json_integer_value(json_object_get(one, "uid")));
+    table_cell(table, user_name((uint32_t)json_integer_value(json_object_get(one, "uid"))));
     table_cell(table, command_text(one, "state"));
     table_cell(table, command_text(one, "expires"));
     write_list(text, sizeof text, json_object_get(one, "users"));
@@ -116,7 +100,7 @@ static void add_row(struct table *table, const json_t *one)
 
 static struct table *create_table(void)
 {
-    return table_create("NAME,>VNI,>UID,STATE,EXPIRES,~USERS,~CLUSTERS,>JOBS");
+    return table_create("NAME,>VNI,OWNER,STATE,EXPIRES,~USERS,~CLUSTERS,>JOBS");
 }
 
 static int print_one(const struct call *call, json_t *answer)

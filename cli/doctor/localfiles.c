@@ -169,7 +169,7 @@ void localfiles_judge(struct findings *findings, const char *path,
         int cause = errno;
         if (cause == ENOENT && !path)
             findings_add(findings, FINDING_OK, "config", NULL,
-                         "there is no %s: this is no broker's machine", config);
+                         "there is no %s: no broker is here, or --config names its file", config);
         else
             findings_add(findings, path ? FINDING_PROBLEM : FINDING_OK, "config",
                          cause == EACCES ? "run this as root to have it looked at" : NULL,

@@ -12,9 +12,13 @@ void planned_print_faults(const struct planned *planned)
 {
     const struct joblog *log = &planned->log;
     const char *what = log->format == JOBLOG_FLUX ? "job " : "";
-    for (size_t i = 0; i < log->fault_count && i < JOBLOG_FAULTS_KEPT; i++)
-        fprintf(stderr, "mcastctl: %s:%s%zu: %s\n", planned->path, what, log->faults[i].line,
-                log->faults[i].words);
+    for (size_t i = 0; i < log->fault_count && i < JOBLOG_FAULTS_KEPT; i++) {
+        const struct joblog_fault *fault = &log->faults[i];
+        char where[JOBLOG_ID_SIZE] = "";
+        if (fault->line > 0)
+            snprintf(where, sizeof where, ":%s%zu", what, fault->line);
+        fprintf(stderr, "mcastctl: %s%s: %s\n", planned->path, where, fault->words);
+    }
     if (log->fault_count > JOBLOG_FAULTS_KEPT)
         fprintf(stderr, "mcastctl: %s: and %zu more that are wrong or cut\n", planned->path,
                 log->fault_count - JOBLOG_FAULTS_KEPT);
@@ -98,7 +102,7 @@ int planned_print(const struct planned *planned)
     print_log(planned);
     struct table *table =
         table_create("*,>MIN_NODES,>ADDRS,>HOLD,>ELIGIBLE,>DENIED,>WAITED,>LATE,>HOURS,"
-                     ">ADDR_MAX,>ADDR_AVG,>VNI_MAX,>VNI_AVG,>HELD,>NO_VNI");
+                     ">ADDR_MAX,>ADDR_AVG,>VNI_MAX,>VNI_AVG,>QUAR,>NO_VNI");
     for (size_t i = 0; i < planned->grid.count; i++)
         add_row(table, &planned->grid.outcomes[i], (int)i == planned->chosen);
     const int code = table_print(table);

@@ -102,9 +102,15 @@ export function duration(ms) {
 }
 
 export const since = (time) => time ? duration(Date.now() - Date.parse(time)) : "–";
-export const clock = (time) =>
-    h("time", {datetime: time, title: time},
-      time ? new Date(time).toLocaleTimeString([], {hour12: false}) : "");
+// With the day, unless it is today.
+export function clock(time) {
+    const at = new Date(time), today = at.toDateString() === new Date().toDateString();
+    return h(
+        "time", {datetime: time, title: time},
+        !time ? "" :
+                (today ? "" : at.toLocaleDateString("sv") + " ") +
+                    at.toLocaleTimeString([], {hour12: false}));
+}
 export const count = (number) => (number ?? 0).toLocaleString("en").replaceAll(",", "\u202f");
 
 export const plural = (number, word, ending = "s") =>

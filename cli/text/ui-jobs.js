@@ -8,7 +8,7 @@ const ROW = 34, SPARE = 8, PAGE = 1000, GONE_MAX = 1000, REREAD_MS = 300000;
 
 const jobs = new Map();   // by number
 const gone = new Map();   // those that ended while the page was open
-const notes = new Map();  // by number: what was seen of their nodes, [time, text]
+const notes = new Map();  // by number: what was seen of their nodes and trees, [time, text]
 let redraw = () => {}, read = 0, complete = false, trouble = "";
 let filter = "", column = "number", down = true, chosen = 0;
 let matches = [], stale = true;
@@ -21,20 +21,22 @@ function take(job) {
         (job.vnis || []).join(" "), job.hwcoll?.state || ""
     ].join(" ").toLowerCase();
     const before = jobs.get(job.number);
-    noteNodes(before, job);
+    noteChanges(before, job);
     jobs.set(job.number, job);
     stale = true;
 }
 
-function noteNodes(before, job) {
-    const was = before?.waiting_for?.count, is = job.waiting_for?.count;
+function note(job, was, is, text) {
     if (is === undefined || is === was) return;
-    const list = notes.get(job.number) || [];
-    list.push([
-        new Date().toISOString(),
-        `${count(job.node_count - is)} of ${count(job.node_count)} nodes are clean`
-    ]);
-    notes.set(job.number, list);
+    notes.set(job.number, [...notes.get(job.number) || [], [new Date().toISOString(), text]]);
+}
+
+function noteChanges(before, job) {
+    const is = job.waiting_for?.count, trees = job.hwcoll?.trees;
+    note(
+        job, before?.waiting_for?.count ?? job.node_count, is,
+        `${count(job.node_count - is)} of ${plural(job.node_count, "node")} are clean`);
+    note(job, before?.hwcoll?.trees ?? 0, trees, `it has ${plural(trees, "multicast tree")}`);
 }
 
 function drop(job) {
@@ -299,7 +301,6 @@ function life(job, events) {
                  (kinds[event.event] || event.event) + (event.detail ? `: ${event.detail}` : "")]),
         ...(notes.get(job.number) || [])
     ];
-    if (job.hwcoll?.trees) all.push(["", `${count(job.hwcoll.trees)} multicast trees were made`]);
     if (job.gone)
         all.push([job.gone, "gone: its VNIs are free"]);
     else if (job.held_until)
@@ -365,7 +366,8 @@ function map(topology) {
 const pathOf = (job) =>
     `/v1/clusters/${encodeURIComponent(job.cluster)}/jobs/${encodeURIComponent(job.job)}`;
 
-// Asks first, then shows what the broker answers. The name may be a later reservation's by then.
+// Asks first, then shows what the broker answers: by the number, as the name may be a later
+// reservation's by then.
 function askRelease(job) {
     const told = h("p", {id: "release-told", role: "status"}, "");
     const tell = (kind, text) => {
@@ -379,10 +381,8 @@ function askRelease(job) {
             onclick: async () => {
                 yes.disabled = true;
                 try {
-                    const page = await getJson(`/v1/jobs?limit=1&after=${job.number - 1}`);
-                    if (page.jobs[0]?.number !== job.number || page.jobs[0].state !== "active")
-                        return tell("bad", "Not released: this reservation is over.");
-                    tell("good", `The broker answers: ${(await release(pathOf(job))).state}.`);
+                    const path = `${pathOf(job)}?number=${job.number}`;
+                    tell("good", `The broker answers: ${(await release(path)).state}.`);
                 } catch (error) {
                     tell("bad", `Not released: ${error.message}`);
                 }
@@ -414,7 +414,7 @@ function facts(job) {
             ["nodes", `${count(job.node_count)}: ${job.nodes || ""}`],
             ["VNIs", (job.vnis || []).join(", ") || "–"],
             ["collectives", `${has.state || "–"}${has.reason ? ` (${has.reason})` : ""}`],
-            ["addresses", count(has.addresses)], ["network", job.interconnect || "–"]
+            ["addresses", has.state === "reserved" ? count(has.addresses) : "–"], ["network", job.interconnect || "–"]
         ].map(([name, value]) => [h("dt", {}, name), h("dd", {}, String(value))])),
         write && job.state === "active" && !job.gone ?
             h("button", {type: "button", id: "release", onclick: () => askRelease(job)},

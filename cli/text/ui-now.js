@@ -28,11 +28,15 @@ function vnis(status) {
     return card(
         "VNIs", {id: "card-vnis"},
         h("p", {class: `big ${v.free ? "" : "bad"}`}, `${count(v.free)} free`), bar([
-            ["is-live", "in use", v.live], ["is-held", "held", v.held],
-            ["is-quarantined", "quarantined", v.quarantined], ["is-free", "free", v.free]
+            ["is-live", "in use", v.live], ["is-held", "quarantined", v.held],
+            ["is-quarantined", "suspect", v.quarantined], ["is-free", "free", v.free]
         ]),
+        v.quarantined ?
+            h("p", {class: "warn"},
+              `${count(v.quarantined)} may be in use by jobs that the ledger does not know`) :
+            null,
         v.overdue ?
-            h("p", {class: "warn"}, `${count(v.overdue)} held for longer than they should be`) :
+            h("p", {class: "warn"}, `${count(v.overdue)} quarantined for longer than they should be`) :
             null,
         h("h2", {}, "By cluster"),
         h("dl", {},
@@ -40,7 +44,9 @@ function vnis(status) {
               (cluster) =>
                   [h("dt", {}, cluster.name),
                    h("dd", {},
-                     `${count(cluster.active)} active, ${count(cluster.releasing)} releasing` +
+                     `${count(cluster.vnis_live)} in use (${plural(cluster.active, "job")}), ` +
+                         `${count(cluster.vnis_held)} quarantined (${
+                             plural(cluster.releasing, "job")})` +
                          (cluster.list_error ? `; list of jobs: ${cluster.list_error}` : ""))])));
 }
 
@@ -55,7 +61,18 @@ function addresses(status) {
             ["is-free", "left", Math.max(0, a.total - a.reserved)]
         ]) :
                   h("p", {class: "soft"}, "no total is configured"),
-        h("p", {}, `${count(a.per_job)} for each job`));
+        h("p", {},
+          `${count(a.per_job)} for each job` +
+              (a.full_since ? `; too few are left for one more, for ${since(a.full_since)}` : "")),
+        h("h2", {}, "By cluster"),
+        h("dl", {},
+          status.clusters.map(
+              (cluster) =>
+                  [h("dt", {}, cluster.name),
+                   h("dd",
+                     {class: cluster.budget && cluster.addresses >= cluster.budget ? "warn" : ""},
+                     count(cluster.addresses) +
+                         (cluster.budget ? ` of its budget of ${count(cluster.budget)}` : ""))])));
 }
 
 const waits = [
@@ -72,14 +89,19 @@ function waiting(status) {
         h("dl", {},
           waits.map(
               ([name, label]) => [h("dt", {}, label), h("dd", {}, count(status.queues[name]))])),
-        h("h2", {}, "Jobs whose VNIs are not free yet, longest first"),
+        h("p", {class: "soft"},
+          "a job that starts now waits for the fabric manager for at most " +
+              duration(status.fabric_manager.reserve_wait_ms)),
+        h("h2", {}, "Released jobs that wait, longest first"),
         longest.length ?
             h("ul", {},
               longest.map(
                   (job) =>
                       h("li", {}, h("a", {href: `#job/${job.number}`}, `${job.cluster}/${job.job}`),
                         ` for ${since(job.released)}`,
-                        job.waiting_for ? `, for ${plural(job.waiting_for.count, "node")}` : ""))) :
+                        job.waiting_for ? `, for ${plural(job.waiting_for.count, "node")}` :
+                            job.held_until ? ", for their time to be over" :
+                                             ", for the fabric manager"))) :
                                           h("p", {class: "soft"}, "none"));
 }
 

@@ -50,7 +50,7 @@ function show() {
 }
 
 function redraw() {
-    // Not beneath somebody who selects text there.
+    // Not while text is being selected there.
     if (refresh && !String(getSelection())) refresh();
 }
 

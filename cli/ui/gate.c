@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { NUMBER_DIGITS = 20 }; /* of a number that is surely too long */
+
 static const char json[] = "application/json";
 
 /* What is passed on: nothing that carries a token or a key, so GET of a job, which shows its owner
  * the environment of its tasks, and of the environment are not among it. '*' is one name. */
 static const struct {
     const char *path, *type;
-} passed[] = {{"/metrics", "text/plain"},
-              {"/v1/status", json},
+} passed[] = {{"/v1/status", json},
+              {"/v1/history", json},
               {"/v1/doctor", json},
               {"/v1/whoami", json},
               {"/v1/jobs", json},
@@ -47,6 +49,17 @@ static bool is_path(const char *target, const char *pattern)
         }
     }
     return *target == '\0' || *target == '?';
+}
+
+/* "?number=N" and nothing else: a release is of the reservation that was looked at (B5). */
+static bool has_number(const char *target)
+{
+    static const char name[] = "?number=";
+    const char *query = strchr(target, '?');
+    if (!query || strncmp(query, name, sizeof name - 1) != 0)
+        return false;
+    const size_t digits = strspn(query + sizeof name - 1, "0123456789");
+    return digits > 0 && digits < NUMBER_DIGITS && query[sizeof name - 1 + digits] == '\0';
 }
 
 /* This machine, by a name that no other site can have, whatever its name server says: a browser
@@ -110,14 +123,15 @@ struct gate_verdict gate_judge(const struct gate_request *request, const struct 
 {
     const bool release = write && strcmp(request->method, "DELETE") == 0 &&
                          is_path(request->target, "/v1/clusters/*/jobs/*") &&
-                         !strchr(request->target, '?');
+                         has_number(request->target);
     if (!is_local(request->host))
         return refuse(421, "other-host",
                       "the host's name must be 127.0.0.1, localhost or [::1], as in the address "
                       "that mcastctl ui printed");
     if ((strcmp(request->method, "GET") != 0 && !release) || request->body)
         return refuse(405, "get-only",
-                      write ? "mcastctl ui passes GET, and DELETE of a job, both without a body"
+                      write ? "mcastctl ui passes GET, and DELETE of a job with its reservation's "
+                              "number, both without a body"
                             : "mcastctl ui changes nothing: GET without a body only; it releases "
                               "reservations when it is started with --write");
     for (size_t i = 0; !release && i < sizeof files / sizeof files[0]; i++)

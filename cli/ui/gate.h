@@ -26,7 +26,7 @@ enum gate_kind {
     GATE_PAGE,    /* a file of the page: the same for all, so it needs no key */
     GATE_SESSION, /* the key of the session, for that of the address */
     GATE_BROKER,  /* to be passed on */
-    GATE_RELEASE, /* of the reservation that the path names */
+    GATE_RELEASE, /* of the job that the path names the reservation with the query's number */
 };
 
 struct gate_verdict {

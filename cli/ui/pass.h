@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 
-/* Passes one GET to the broker, as whoever started mcastctl, on a thread and a handle of its own.
- */
+/* Passes one GET to the broker, as the user who started mcastctl, on a thread and a handle of its
+ * own. */
 
 #include "cli/command.h"
 

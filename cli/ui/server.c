@@ -143,9 +143,10 @@ static enum MHD_Result answer_broker(const struct server *server, const char *ta
     return queue(connection, MHD_HTTP_OK, type, mhd.create_response_from_pipe(from));
 }
 
-/* path: decoded, "/v1/clusters/CLUSTER/jobs/JOB". On the connection's own thread. */
+/* path: decoded, "/v1/clusters/CLUSTER/jobs/JOB"; target ends with "?number=N". On the connection's
+ * own thread. */
 static enum MHD_Result answer_release(const struct server *server, const char *path,
-                                      struct MHD_Connection *connection)
+                                      const char *target, struct MHD_Connection *connection)
 {
     struct mcast_reservation *seen = NULL;
     struct call call = *server->call;
@@ -155,9 +156,10 @@ static enum MHD_Result answer_release(const struct server *server, const char *p
     if (sscanf(path, "/v1/clusters/%63[^/]/jobs/%n", cluster, &job) != 1 || job == 0)
         return answer_problem(connection, MHD_HTTP_NOT_FOUND, "not-found",
                               "the path names no cluster and no job");
+    const uint64_t number = strtoull(strrchr(target, '=') + 1, NULL, 10);
     int rc = command_open(&call);
     if (rc == 0)
-        rc = mcast_release(call.handle, cluster, path + job, &seen, &call.error);
+        rc = mcast_release_number(call.handle, cluster, path + job, number, &seen, &call.error);
     mcast_close(call.handle);
     if (rc != 0)
         return answer_error(connection, &call.error);
@@ -218,7 +220,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     case GATE_BROKER:
         return answer_broker(server, request.target, verdict.type, connection);
     case GATE_RELEASE:
-        return answer_release(server, path, connection);
+        return answer_release(server, path, request.target, connection);
     default:
         return answer_problem(connection, verdict.status, verdict.code, verdict.detail);
     }

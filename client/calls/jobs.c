@@ -8,6 +8,8 @@
 #include "client/text.h"
 #include "client/handle.h"
 
+#include <inttypes.h>
+
 enum { VNI_COUNT_MAX = 4 };
 
 /* ---- answers ---- */
@@ -211,6 +213,15 @@ int mcast_release(struct mcast *handle, const char *cluster, const char *job,
                   struct mcast_reservation **out, struct mcast_error *error)
 {
     return handle_run(handle, make_bare("DELETE", cluster, job, error), out, error);
+}
+
+int mcast_release_number(struct mcast *handle, const char *cluster, const char *job,
+                         uint64_t number, struct mcast_reservation **out, struct mcast_error *error)
+{
+    struct call call = {.rc = names_check(cluster, job, error)};
+    call_set(&call, "DELETE", read_job, error, NAMES_JOB_PATH "?number=%" PRIu64, cluster, job,
+             number);
+    return handle_run(handle, call, out, error);
 }
 
 int mcast_async_release(struct mcast_async *async, const char *cluster, const char *job,

@@ -31,15 +31,17 @@ static int64_t retry_wait(const struct reservation *r)
 }
 
 static void retry_call(struct core *core, struct reservation *r, enum fmcall_kind kind,
-                       const char *words, int64_t wait_ms)
+                       enum fmcall_outcome outcome, const char *words)
 {
+    const int64_t wait_ms =
+        kind == FMCALL_RESERVE && r->hwcoll != HWCOLL_WANTED ? 0 : retry_wait(r);
     assert(reservation_valid(r));
     assert(r->op->call == 0);
-    assert(wait_ms >= 0);
     r->op->retry_ms = core->now_ms + wait_ms;
     if (r->hwcoll == HWCOLL_WANTED)
         core_give_up_sooner(core, r);
     uint32_t tries = ++r->op->tries;
+    core->link.fault = outcome;
     (void)snprintf(core->link.error, sizeof core->link.error, "%s of %s-%s: %s",
                    fmcall_kind_word(kind), r->cluster, r->job, words);
     if ((tries & (tries - 1)) == 0) /* no log full of a manager that is out of order for a day */
@@ -137,7 +139,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         /* Surely not acted on: forget that this try was made. */
         if (wanted && !reservation_waits(r)) { /* there is time to try again */
             r->op->asked = r->op->unsure;
-            retry_call(core, r, FMCALL_RESERVE, words, retry_wait(r));
+            retry_call(core, r, FMCALL_RESERVE, outcome, words);
         } else if (wanted)
             core_finish_reserve(core, r, HWCOLL_UNAVAILABLE, side_after(r, FM_SIDE_NOTHING),
                                 (struct secret){0}, words);
@@ -161,7 +163,7 @@ static void reserve_done(struct core *core, struct reservation *r, enum fmcall_o
         r->op->reserve_settles_ms = core->now_ms + core->config.call_timeout_ms;
         core_discard(core, r->op->words);
         r->op->words = memory_text(words);
-        retry_call(core, r, FMCALL_RESERVE, words, wanted ? retry_wait(r) : 0);
+        retry_call(core, r, FMCALL_RESERVE, outcome, words);
         return;
     }
 }
@@ -189,7 +191,7 @@ static void check_done(struct core *core, struct reservation *r, enum fmcall_out
         missing_watch(core);
         core_act(core, r);
     } else {
-        retry_call(core, r, FMCALL_CHECK, words, retry_wait(r));
+        retry_call(core, r, FMCALL_CHECK, outcome, words);
     }
 }
 
@@ -235,7 +237,7 @@ static void release_done(struct core *core, struct reservation *r, enum fmcall_o
     r->op->evidence.not_routed_ms = outcome == FM_NOT_ROUTED ? core->now_ms : 0;
     if (outcome != FM_NOT_ROUTED)
         r->op->evidence.unlisted_ms = 0;
-    retry_call(core, r, FMCALL_RELEASE, words, retry_wait(r));
+    retry_call(core, r, FMCALL_RELEASE, outcome, words);
 }
 
 /* What came late counts, too. While nothing is known, any end of a call tells that to wait for
@@ -269,6 +271,7 @@ static void note_reserve(struct core *core, enum fmcall_outcome outcome, const c
     }
     if (link->reserves_failed++ == 0)
         link->reserves_failing_ms = core->now_ms;
+    link->reserve_fault = outcome;
     (void)snprintf(link->reserve_error, sizeof link->reserve_error, "%s", words);
 }
 

@@ -32,6 +32,25 @@ const char *fmcall_outcome_word(enum fmcall_outcome outcome)
     return outcome < sizeof outcomes / sizeof *outcomes ? outcomes[outcome] : "unknown";
 }
 
+const char *fmcall_outcome_cause(enum fmcall_outcome outcome)
+{
+    static const char *const causes[] = {
+        [0] = "the login failed",
+        [FM_OK] = "its answer cannot be used",
+        [FM_GONE] = "it does not know what was asked for",
+        [FM_EXISTS] = "it has one under this name already",
+        [FM_DENIED] = "it denied the request",
+        [FM_BUSY] = "it answered that it cannot now, or what cannot be used",
+        [FM_TIMEOUT] = "it did not answer in time",
+        [FM_BROKEN] = "the connection broke",
+        [FM_UNREACHED] = "it cannot be reached",
+        [FM_UNAUTHORIZED] = "it refused the login",
+        [FM_REFUSED] = "it refused a job's token",
+        [FM_NOT_ROUTED] = "another server answered, or the path is wrong",
+    };
+    return outcome < sizeof causes / sizeof *causes ? causes[outcome] : "unknown";
+}
+
 bool fmcall_is_cleanup(enum fmcall_kind kind)
 {
     return kind == FMCALL_STEPS || kind == FMCALL_END_STEP || kind == FMCALL_END_TREE;

@@ -84,6 +84,9 @@ struct fmcall_steps {
 /* "reserve", "check", "release", "steps", "end-step", "end-tree", "join", "leave" */
 const char *fmcall_kind_word(enum fmcall_kind kind);
 const char *fmcall_outcome_word(enum fmcall_outcome outcome); /* "ok", "gone", … */
+/* The same as a cause, for who may not read the fabric manager's own words: these may name a job of
+ * another user. 0: a login did not succeed. */
+const char *fmcall_outcome_cause(enum fmcall_outcome outcome);
 
 /* STEPS, END_STEP and END_TREE. */
 bool fmcall_is_cleanup(enum fmcall_kind kind);

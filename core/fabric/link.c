@@ -12,6 +12,7 @@
 
 enum {
     RETRY_DOUBLINGS = 5,
+    PROBE_QUIET_MS = 1000, /* it has not said anything for so long */
     LATE_FACTOR = 8, /* × call_timeout: then a list, after a RESERVE that was not answered */
 };
 
@@ -46,6 +47,7 @@ void link_given_up(struct core *core, int64_t waits_ms)
     if (link->state != LINK_UP || link->silent || waits_ms < link->heard_ms)
         return;
     link->silent = true;
+    link->fault = FM_TIMEOUT;
     (void)snprintf(link->error, sizeof link->error, "it has answered nothing for %lld ms",
                    (long long)(core->now_ms - waits_ms));
     core_trace(
@@ -115,6 +117,13 @@ void link_list_within(struct core *core, int64_t wait_ms)
     if (core->link.state == LINK_UP && core->link.list == 0 &&
         core->link.relist_ms > core->now_ms + wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
+}
+
+void link_probe(struct core *core, const struct core_event *event)
+{
+    assert(event->kind == CORE_PROBE);
+    if (core->now_ms - core->link.heard_ms >= PROBE_QUIET_MS)
+        link_list_within(core, 0);
 }
 
 void link_list_unanswered(struct core *core)
@@ -201,6 +210,14 @@ static uint32_t hash_without_digits(const char *words)
     return hash;
 }
 
+const char *link_cause(const struct core *core)
+{
+    assert(core->link.state <= LINK_UP);
+    return core->link.error[0] == '\0' || !core->config.fm_present
+               ? core->link.error
+               : fmcall_outcome_cause(core->link.fault);
+}
+
 const char *link_advice(const struct link *link)
 {
     assert(link->state <= LINK_UP);
@@ -256,7 +273,7 @@ void link_lost(struct core *core, enum fmcall_outcome fault, const char *words)
     core->link.list = 0;
     if (news)
         core_publish_cluster(core, EVENT_LINK_DOWN, NULL, core->link.error);
-    give_up_all(core, core->link.error);
+    give_up_all(core, link_cause(core));
 }
 
 bool link_configure(struct core *core, const struct core_config *config)

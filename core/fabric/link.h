@@ -27,11 +27,12 @@ struct link {
     int64_t list_began_ms; /* when that, or the last one, began */
     uint32_t last_errors[FM_URLS_MAX]; /* what each URL's trouble was, as a hash; so that only a new
                                           one is logged */
-    enum fmcall_outcome fault; /* what came of what took it down; 0: a login, or nothing did */
+    enum fmcall_outcome fault; /* what came of what the error is about; 0: a login, or nothing */
     char error[ERROR_TEXT_SIZE];
     /* RESERVEs in a row that gave no addresses although it is up, and why the last did not */
     uint32_t reserves_failed;
     int64_t reserves_failing_ms; /* since when */
+    enum fmcall_outcome reserve_fault, list_fault;
     char reserve_error[ERROR_TEXT_SIZE];
     char list_error[ERROR_TEXT_SIZE]; /* up: why the last list was not whole; "": it was */
 };
@@ -39,6 +40,8 @@ struct link {
 void link_start(struct core *core);
 void link_login_done(struct core *core, const struct core_event *event);
 void link_lost(struct core *core, enum fmcall_outcome fault, const char *words);
+/* Its error without the fabric manager's own words; "" when there is none. */
+const char *link_cause(const struct core *core);
 /* What an operator does to have it back; "" while it is up. */
 const char *link_advice(const struct link *link);
 void link_came_up(struct core *core);
@@ -46,6 +49,7 @@ void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
 void link_schedule_list(struct core *core); /* a list has ended: when the next one is due */
 void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
+void link_probe(struct core *core, const struct core_event *event);
 void link_list_unanswered(struct core *core); /* … some time after a RESERVE was not answered */
 /* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another
  * one; then, when it is in force, link_move. */

@@ -48,10 +48,11 @@ static const char *why_no_pkey(struct core *core, uint32_t uid)
     const uint32_t pool = core->config.omnipath.pkeys.count, available = omnipath_pkeys_free(core);
     assert(available <= pool);
     if (available == 0)
-        return core_text(core,
-                         "all %u partition keys are in use, or held after a release: run the job "
-                         "when others have ended, or add to [omnipath] partition_keys",
-                         pool);
+        return core_text(
+            core,
+            "all %u partition keys are in use, or quarantined after a release: run the job "
+            "when others have ended, or add to [omnipath] partition_keys",
+            pool);
     if (!held_too_much(&core->pkeys_held, uid, available, pool))
         return NULL;
     core->pkeys_held.refused++;

@@ -68,9 +68,12 @@ static bool choose_vnis(struct core *core, struct reservation_record *rec,
         return true;
     }
     core->vnis_held.refused += too_much;
-    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)", wanted,
-                        wanted == 1 ? "" : "s", available, why_too_few(core, q->uid, too_much));
-    return !core->config.vni_required && q->shared_count == 0;
+    const bool refused = core->config.vni_required || q->shared_count > 0;
+    const char *why = why_too_few(core, q->uid, too_much);
+    *detail = core_text(core, "failed to reserve %u VNI%s (%u available%s)%s", wanted,
+                        wanted == 1 ? "" : "s", available, why,
+                        refused && why[0] == '\0' ? ": run the job when others have ended" : "");
+    return !refused;
 }
 
 /* Why a job cannot have it as one that it has already. */
@@ -170,11 +173,11 @@ static void decide_hwcoll(struct core *core, struct drawing *drawing)
         rec->reason = core_budget_words(core, rec->cluster, rec->addresses);
     } else if ((!relayed || rec->wish == WISH_REQUIRED) && !link_worth_waiting(&core->link)) {
         rec->hwcoll = HWCOLL_UNAVAILABLE;
-        rec->reason =
-            core->link.silent
-                ? core_text(core, "the fabric manager does not answer: %s", core->link.error)
-                : core_text(core, "the link to the fabric manager is %s: %s",
-                            link_state_word(core->link.state), core->link.error);
+        /* Without words about the job whose call met it. */
+        rec->reason = core->link.silent
+                          ? "the fabric manager does not answer"
+                          : core_text(core, "the link to the fabric manager is %s: %s",
+                                      link_state_word(core->link.state), link_cause(core));
     } else if (budget == BUDGET_NOW) {
         rec->fm_side = FM_SIDE_MAYBE; /* the intent, saved before the call leaves */
     }
@@ -199,7 +202,7 @@ static enum answer_kind draw_slingshot(struct core *core, struct drawing *drawin
             return taken;
     } else if (!choose_vnis(core, rec, drawing->request, &drawing->detail)) {
         core_trace(core, TRACE_WARNING,
-                   "%s-%s: %s -> refused; %u VNIs are live, %u quarantined; what to do: mcastctl "
+                   "%s-%s: %s -> refused; %u VNIs are in use, %u quarantined; what to do: mcastctl "
                    "status",
                    rec->cluster, rec->job, drawing->detail, core->vnis.live.count,
                    core->vnis.quarantined.count);

@@ -12,7 +12,7 @@
  * reports is believed before a file; of what is at the other end of its cable the fabric manager
  * speaks. Where they contradict each other, that is kept and shown. */
 
-/* What nodes have reported of themselves: whoever keeps it. */
+/* What nodes have reported of themselves: where it is kept does not matter. */
 struct inventory_reports {
     const void *arg;
     /* Fills in the node's NICs, ordered by device; returns how many, 0: it has not reported. */

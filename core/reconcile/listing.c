@@ -252,7 +252,7 @@ void listing_leftover(struct core *core, struct reservation *r, struct secret to
     listing_claim(core, r);
 }
 
-/* A RESERVE of ours was acted on later than we hold for possible. Nobody was told its token, so no
+/* A RESERVE of ours was acted on later than we hold for possible. No job was told its token, so no
  * job uses it: it is what that reserve left (F21), unless another broker may use our names (B11).
  * Whether it stays a stray. */
 static bool judge_late(struct core *core, struct cluster *cluster, const char *job,
@@ -298,6 +298,17 @@ static void adopt_stray(struct core *core, const char *cluster, const char *job)
         suspect_begin(core, cluster, job, "was there before this ledger, which is new");
 }
 
+/* Whether a life of the job was released while the list was under way: what is listed may be of
+ * before that. The next list tells. */
+static bool released_meanwhile(const struct core *core, const struct reservation *newest)
+{
+    assert(core->link.list != 0);
+    const struct reservation *r = newest;
+    while (r && (r->fm_side != FM_SIDE_NOTHING || !r->op || r->op->list != core->link.list))
+        r = r->older;
+    return r;
+}
+
 /* Whether it stays a stray. */
 static bool judge_stray(void *arg, const struct stray *stray)
 {
@@ -309,6 +320,8 @@ static bool judge_stray(void *arg, const struct stray *stray)
         return false; /* reserved, or taken in, since it was listed */
     struct cluster *cluster = core_cluster(core, cluster_name);
     struct reservation *r = ledger_newest(&core->ledger, cluster_name, job);
+    if (released_meanwhile(core, r) && !stray->claimed)
+        return false;
     bool over = stray->claimed || stray->over;
     bool late = stray->late || core_unanswered(core, cluster_name, job);
     bool again = core->now_ms - stray->first_ms >= core->config.stray_grace_ms;
@@ -401,6 +414,7 @@ void listing_done(struct core *core, const struct core_event *event)
         return;
     }
     bool known = strcmp(core->link.list_error, words) == 0;
+    core->link.list_fault = outcome;
     (void)snprintf(core->link.list_error, sizeof core->link.list_error, "%s", words);
     core_trace(core, known ? TRACE_DEBUG : TRACE_WARNING,
                "fabric manager: the list was not whole: %s -> nothing concluded, asked again; see "

@@ -95,22 +95,6 @@ static void wait_for_answer(struct core *core, struct relayed *one, uint64_t tic
     core_wait(&one->waiters, ticket)->due_ms = core->now_ms + ANSWER_MS;
 }
 
-static bool has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
-{
-    assert(r->vni_count <= VNI_PER_JOB_MAX);
-    for (unsigned i = 0; i < r->vni_count; i++) {
-        if (r->vnis[i] == vni)
-            return true;
-    }
-    if (vnipool_is_systems(vni))
-        return false;
-    /* Which ones a Slurm with its own plugin gives is not known; it must not be another job's. */
-    if (r->origin == ORIGIN_PLUGIN)
-        return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);
-    /* A job that wanted none has its own from elsewhere, and not from this broker's pool. */
-    return r->vni_count == 0 && r->vni_asked == 0 && !idset_has(&core->vnis.pool, vni);
-}
-
 static bool is_within(const char *step, const char *const *scopes, size_t count)
 {
     assert(step && (scopes || count == 0));
@@ -153,7 +137,7 @@ void relay_join(struct core *core, const struct core_event *event)
     if (!is_within(event->u.join.step, event->u.join.scopes, event->u.join.scope_count))
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     "the token is not for this step: see mcastctl token show");
-    else if (!has_vni(core, r, event->u.join.vni))
+    else if (!relayed_has_vni(core, r, event->u.join.vni))
         core_answer(core, ticket, ANSWER_OUTSIDE, NULL,
                     core_text(core, "VNI %u is not one of the job's", event->u.join.vni));
     else if (none)
@@ -253,6 +237,19 @@ static void make_again(struct core *core, struct relayed *one)
     one->refused = !one->waiters;
 }
 
+/* A tree that no task was given goes, also when a task that named its number was told that it was
+ * given up. */
+static void end_refused(struct core *core, struct reservation *r, struct relayed *one)
+{
+    assert(one->op.call == 0 && !one->waiters);
+    if (!one->begins_anew) {
+        relayed_end(core, r, one);
+        return;
+    }
+    one->begins_anew = one->refused = false;
+    one->give_up_ms = INT64_MAX;
+}
+
 /* A no to it. Between two requests of its sender it is kept for the second one, which would begin
  * it anew, and so on for ever. */
 static void refuse_request(struct core *core, struct reservation *r, struct relayed *one,
@@ -263,7 +260,7 @@ static void refuse_request(struct core *core, struct reservation *r, struct rela
         relay_doubt(r);
     if (one->waiters) {
         deny_waiters(core, one, status, words);
-        relayed_end(core, r, one);
+        end_refused(core, r, one);
         return;
     }
     core_discard(core, one->op.words);
@@ -282,6 +279,7 @@ static void delete_unused(struct core *core, struct reservation *r, struct relay
                   one->step);
     one->kind = FMCALL_LEAVE;
     one->made = one->unsure = false;
+    one->unused = true;
     one->tries = 0;
     one->give_up_ms = INT64_MAX; /* none waits for it, and it counts until the job ends */
 }
@@ -295,6 +293,7 @@ static void give_up_request(struct core *core, struct reservation *r, struct rel
                             : "the link to the fabric manager is not up";
     core_trace_of(core, r, TRACE_NOTICE, "%s of step %.100s: %s -> given up",
                   fmcall_kind_word(one->kind), one->step, words);
+    one->begins_anew = one->unused;
     refuse_request(core, r, one, 0,
                    core_text(core, "not done within %lld s: %s",
                              (long long)core->config.relay_timeout_ms / 1000, words));
@@ -331,7 +330,7 @@ static void update_request(struct core *core, struct reservation *r, struct rela
     else if (one->give_up_ms <= core->now_ms && one->made)
         delete_unused(core, r, one);
     else if (one->give_up_ms <= core->now_ms && one->refused)
-        relayed_end(core, r, one);
+        end_refused(core, r, one);
     else if (one->give_up_ms <= core->now_ms)
         give_up_request(core, r, one);
 }
@@ -458,6 +457,7 @@ static void made_unfit(struct core *core, struct reservation *r, struct relayed 
     one->unfit = true;
     struct relayed *leave = relayed_add(core, r, FMCALL_LEAVE, one->step, NULL);
     leave->tree = tree->id;
+    leave->unused = true;
     leave->give_up_ms = INT64_MAX;
 }
 

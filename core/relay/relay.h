@@ -41,6 +41,8 @@ struct relayed {
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
     bool unfit;             /* … there is one that libfabric does not take, and it is to go, */
+    bool unused;            /* of LEAVE: no task was given the tree, it goes whoever asks, */
+    bool begins_anew;       /* … also when it was given up for one that did */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
     bool refused;           /* it will not be done, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */
@@ -88,7 +90,7 @@ enum { RELAYED_MAX = 64 }; /* requests of one job */
 /* At the end of the job's; the body is of JOIN only. */
 struct relayed *relayed_add(struct core *core, struct reservation *reservation,
                             enum fmcall_kind kind, const char *step, const char *body);
-/* No call of it is under way, and nobody waits for it. */
+/* No call of it is under way, and no request waits for it. */
 void relayed_end(struct core *core, struct reservation *reservation, struct relayed *one);
 /* The same join, whose sender was told to ask again and has not yet; or NULL. One that waits is
  * another's: two communicators of the same nodes ask for the same. */
@@ -99,6 +101,8 @@ uint32_t relayed_joins(const struct relay *relay);
 /* For one more, with a body of so many bytes. Whatever others ask for, a job has room for a join of
  * some thousand NICs (B8). */
 bool relayed_has_room(const struct core *core, const struct relay *relay, size_t bytes);
+/* Whether its job may make a tree under the VNI: its own, or one that is given elsewhere. */
+bool relayed_has_vni(const struct core *core, const struct reservation *reservation, uint16_t vni);
 /* Whether the root of a tree is one of the NICs that the body of a JOIN names ("macs", its first
  * member). */
 bool relayed_names_nic(const char *body, const char *root);

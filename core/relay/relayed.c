@@ -119,3 +119,19 @@ bool relayed_names_nic(const char *body, const char *root)
     }
     return false;
 }
+
+bool relayed_has_vni(const struct core *core, const struct reservation *r, uint16_t vni)
+{
+    assert(r->vni_count <= VNI_PER_JOB_MAX);
+    for (unsigned i = 0; i < r->vni_count; i++) {
+        if (r->vnis[i] == vni)
+            return true;
+    }
+    if (vnipool_is_systems(vni))
+        return false;
+    /* Which ones a Slurm with its own plugin gives is not known; it must not be another job's. */
+    if (r->origin == ORIGIN_PLUGIN)
+        return !idset_has(&core->vnis.pool, vni) || idset_has(&core->vnis.free, vni);
+    /* A job that wanted none has its own from elsewhere, and not from this broker's pool. */
+    return r->vni_count == 0 && r->vni_asked == 0 && !idset_has(&core->vnis.pool, vni);
+}

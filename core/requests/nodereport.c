@@ -10,15 +10,6 @@
 /* Nodes report what became of a job's CXI services: its VNIs are quarantined until each has
  * reported that none is left (F3), or [vni] hold is over. */
 
-static struct reservation *find_by_number(struct core *core, const char *cluster, const char *job,
-                                          uint64_t number)
-{
-    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
-    while (r && r->number != number)
-        r = r->older;
-    return r;
-}
-
 static bool vnis_given_back(const struct reservation *r)
 {
     assert(reservation_valid(r));
@@ -31,7 +22,7 @@ static struct reservation *find_life(struct core *core, const char *cluster, con
 {
     assert(cluster && job);
     char name[JOB_ID_MAX + 1];
-    struct reservation *r = find_by_number(core, cluster, job, number), *unknown;
+    struct reservation *r = ledger_life(&core->ledger, cluster, job, number), *unknown;
     if (r && !vnis_given_back(r))
         return r;
     unknown_life_name(name, job, number);
@@ -238,7 +229,7 @@ void core_node_sum(struct core *core, const struct core_event *event)
     assert(event->u.sum.state == NODE_DESTROYED || event->u.sum.state == NODE_LINGERING);
     const char *cluster = event->u.sum.cluster, *job = event->u.sum.job;
     char name[NODELIST_NAME_MAX + 1];
-    struct reservation *r = find_by_number(core, cluster, job, event->u.sum.number);
+    struct reservation *r = ledger_life(&core->ledger, cluster, job, event->u.sum.number);
     if (!r) {
         answer_not_found(core, event->ticket, cluster, job, event->u.sum.number);
         return;

@@ -91,12 +91,31 @@ static void release_by_plugin(struct core *core, const struct core_event *event,
     core_answer(core, event->ticket, its_own && r ? ANSWER_ACCEPTED : ANSWER_ALREADY_GONE, r, NULL);
 }
 
+/* Of what the ledger does not have: one of that name was there, or may yet come. */
+static void release_unknown(struct core *core, const struct core_event *event)
+{
+    const char *cluster = event->u.release.cluster, *job = event->u.release.job;
+    if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
+        core_answer(core, event->ticket, ANSWER_ALREADY_GONE, NULL, NULL);
+        return;
+    }
+    /* Who has a number has had the answer to its reserve: no reserve is overtaken. */
+    if (event->u.release.number == 0 && job_id_valid(job))
+        tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
+                       core->now_ms + core->config.tombstone_ms);
+    core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
+                event->u.release.number == 0
+                    ? core_text(core, "job %.130s of %s was never reserved", job, cluster)
+                    : core_text(core, "job %.130s of %s has no reservation", job, cluster));
+}
+
 void core_release(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_RELEASE);
     const char *cluster = event->u.release.cluster, *job = event->u.release.job;
+    const uint64_t number = event->u.release.number;
     assert(cluster && job);
-    struct reservation *r = ledger_newest(&core->ledger, cluster, job);
+    struct reservation *newest = ledger_newest(&core->ledger, cluster, job), *r = newest;
     if (!r && !core_cluster_config(core, cluster)) {
         core_answer_no_cluster(core, event->ticket, cluster);
         return;
@@ -106,15 +125,16 @@ void core_release(struct core *core, const struct core_event *event)
         return;
     }
     if (!r) {
-        if (tombstones_get(&core->tombstones, cluster, job, core->now_ms) == TOMBSTONE_GONE) {
-            core_answer(core, event->ticket, ANSWER_ALREADY_GONE, NULL, NULL);
-            return;
-        }
-        if (job_id_valid(job))
-            tombstones_put(&core->tombstones, cluster, job, TOMBSTONE_NEVER_KNOWN,
-                           core->now_ms + core->config.tombstone_ms);
-        core_answer(core, event->ticket, ANSWER_NOT_FOUND, NULL,
-                    core_text(core, "job %.130s of %s was never reserved", job, cluster));
+        release_unknown(core, event);
+        return;
+    }
+    if (number != 0 && !(r = ledger_life(&core->ledger, cluster, job, number))) {
+        core_answer(core, event->ticket, ANSWER_OTHER_LIFE, NULL,
+                    core_text(core,
+                              "job %.130s of %s has reservation %llu, not %llu: nothing was "
+                              "released",
+                              job, cluster, (unsigned long long)newest->number,
+                              (unsigned long long)number));
         return;
     }
     bool over = r->state == JOB_RELEASING && r->fm_side == FM_SIDE_NOTHING;

@@ -333,11 +333,10 @@ void core_reserve(struct core *core, const struct core_event *event)
     const char *detail = NULL, *field;
     const struct cluster_config *cluster = core_cluster_config(core, q->cluster);
     if (!cluster) {
-        answer_refused(core, event->ticket, ANSWER_NO_CLUSTER, "cluster",
-                       core_text(core,
-                                 "no cluster \"%.40s\" is configured: add [cluster \"...\"] to "
-                                 "mcastd.conf",
-                                 q->cluster));
+        char text[NO_CLUSTER_SIZE];
+        answer_refused(
+            core, event->ticket, ANSWER_NO_CLUSTER, "cluster",
+            core_text(core, "%s", core_config_no_cluster(&core->config, q->cluster, text)));
         return;
     }
     if ((field = invalid_field(q, &detail))) {

@@ -204,6 +204,15 @@ struct reservation *ledger_newest(const struct ledger *l, const char *cluster, c
     return *find_name(l, name_hash(cluster, job), cluster, job);
 }
 
+struct reservation *ledger_life(const struct ledger *l, const char *cluster, const char *job,
+                                uint64_t number)
+{
+    struct reservation *r = ledger_newest(l, cluster, job);
+    while (r && r->number != number)
+        r = r->older;
+    return r;
+}
+
 struct reservation *ledger_by_number(const struct ledger *l, uint64_t number)
 {
     size_t row = row_from(l, number);

@@ -37,6 +37,9 @@ void ledger_remove(struct ledger *ledger, struct reservation *reservation);
 
 struct reservation *ledger_newest(const struct ledger *ledger, const char *cluster,
                                   const char *job);
+/* Of the lives of this job the one with the number; or NULL. */
+struct reservation *ledger_life(const struct ledger *ledger, const char *cluster, const char *job,
+                                uint64_t number);
 struct reservation *ledger_by_number(const struct ledger *ledger, uint64_t number);
 
 /* One after another in ascending number, from the one above `after` on. Those that come or go

@@ -123,7 +123,7 @@ byte now_living = 0;             /* lives begun */
 #define WANTS_CHECK(i)   (life[i] == RESERVED && doubted[i])
 #define IDLE(i)          (call[i] == NO_CALL && MAY_RETRY(i))
 
-/* A release is acted on. No theft: nobody who was told of this object still counts on it. */
+/* A release is acted on. No theft: no job that was told of this object still counts on it. */
 inline take_away() {
     byte k;
     k = 0;
@@ -208,7 +208,7 @@ inline answered(i) {                                 /* [reserve_done, release_d
         side[i] = SIDE_AFTER_YES(i);
         if
         :: life[i] == WANTED -> life[i] = RESERVED; token[i] = shown[i]
-        :: else -> skip                              /* late: nobody wants it any more */
+        :: else -> skip                              /* late: no job wants it any more */
         fi
     :: call[i] == RESERVE && came[i] == EXISTS && !unsure[i] -> /* [name_is_taken] */
         conflict = true;

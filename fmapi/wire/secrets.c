@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fmapi/wire/secrets.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <assert.h>
 #include <stdint.h>

@@ -129,7 +129,7 @@ class Objects:
         change["root"] = self.free_root(job, macs)
 
     def free_mcast_id(self):
-        """The next free one in a round, so that a stale id is not soon someone else's."""
+        """The next free one in a round, so that a stale id does not soon belong to another tree."""
         for i in range(self.addresses):
             mcast_id = (self.next_mcast_id + i) % self.addresses
             if mcast_id not in self.trees:

@@ -16,7 +16,7 @@
 
 /* ---- Options ---- */
 
-enum type { TEXT, FLAG, CORES, USER, COUNT, USERS, TIME, SECONDS, FORMAT };
+enum type { TEXT, FLAG, CORES, USER, COUNT, USERS, TIME, FORMAT };
 
 static bool read_value(enum type type, const char *text, void *place)
 {
@@ -29,10 +29,8 @@ static bool read_value(enum type type, const char *text, void *place)
         return settings_number(text, UINT32_MAX - 1, place);
     case COUNT:
         return settings_number(text, INT32_MAX, place);
-    case SECONDS: /* also a number without a unit, as in mcastctl */
+    case TIME: /* also a number without a unit, as in mcastctl */
         return settings_duration(text, DURATION_BARE_SECONDS, place);
-    case TIME:
-        return settings_duration(text, 0, place);
     case FORMAT:
         *(enum variables_format *)place = variables_format_from_word(text);
         return *(enum variables_format *)place != VARIABLES_NONE;
@@ -44,7 +42,7 @@ static bool read_value(enum type type, const char *text, void *place)
 }
 
 #define AT(member) offsetof(struct command_options, member)
-static const char duration_words[] = "a duration such as 500ms, 5s or 10m, up to 24h";
+static const char duration_words[] = "a duration such as 500ms, 5 (seconds) or 10m, up to 24h";
 
 static const struct option_row {
     char letter;
@@ -65,10 +63,10 @@ static const struct option_row {
     {'n', "dry-run", NULL, FLAG, AT(dry_run), NULL},
     {'c', "cores", "N", CORES, AT(cores), "a number from 1 to 65535"},
     {'w', "limits", "WISHES", TEXT, AT(limits), NULL},
-    {'p', "patience", "TIME", SECONDS, AT(broker_ms), duration_words},
+    {'p', "patience", "TIME", TIME, AT(broker_ms), duration_words},
     {'t', "retry-busy", "TIME", TIME, AT(busy_ms), duration_words},
     {'W', "report-within", "TIME", TIME, AT(within_ms), duration_words},
-    {'V', "over", "TIME", SECONDS, AT(over_ms), duration_words},
+    {'V', "over", "TIME", TIME, AT(over_ms), duration_words},
     {'T', "reporter", "PROGRAM", TEXT, AT(reporter), NULL},
     {'M', "remembered", NULL, FLAG, AT(remembered), NULL},
     {'f', "format", "FORMAT", FORMAT, AT(format), "sh, json, null or slurm"},

@@ -4,6 +4,7 @@
 #include "node/record/launched.h"
 #include "node/record/report.h"
 #include "node/record/reservation.h"
+#include "node/record/unreached.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -117,14 +118,10 @@ static int fetch_launched(struct node *node, const struct command_options *optio
     return rc;
 }
 
-static int run_prolog(struct node *node, const struct command_options *options)
+static int prepare_job(struct node *node, const struct command_options *options)
 {
     struct claim claim;
     struct error err;
-    if (options->launch && options->reservation)
-        return command_misused(options->command, "only one of --launch and --reservation");
-    if (options->broker_ms >= 0)
-        node->settings.busy_ms = options->broker_ms;
     int rc = options->launch ? fetch_launched(node, options, &claim)
                              : fetch_claim(node, options, &claim);
     if (rc != COMMAND_GO_ON)
@@ -151,6 +148,21 @@ static int run_prolog(struct node *node, const struct command_options *options)
     if (!options->dry_run)
         return create_and_report(node, &claim, cores);
     return jobsvc_plan_create(node, &claim, cores, &err) < 0 ? creation_failed(&err) : COMMAND_DONE;
+}
+
+static int run_prolog(struct node *node, const struct command_options *options)
+{
+    const int64_t began_ms = note_clock_ms();
+    if (options->launch && options->reservation)
+        return command_misused(options->command, "only one of --launch and --reservation");
+    if (options->broker_ms >= 0)
+        node->settings.busy_ms = options->broker_ms;
+    const int rc = prepare_job(node, options);
+    if (rc == COMMAND_UNREACHABLE && !options->dry_run)
+        return unreached_judge(node, options->job, began_ms);
+    if (rc == COMMAND_DONE)
+        unreached_forget(node);
+    return rc;
 }
 
 const struct command command_prolog = {"prolog", "create a job's services", "j!rloRucwpn",

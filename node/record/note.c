@@ -225,7 +225,13 @@ static int read_named(const struct statedir *dir, const char *name, struct note 
     int rc = statedir_read(dir, name, &text, err);
     if (rc < 0)
         return rc;
-    rc = note_parse(note, text, err);
+    if (text[0] == '\0') { /* the machine went down: nothing of it is here */
+        rc = error_set(err, ERROR_NOT_FOUND, "%s is empty", name);
+        if (dir->lock >= 0)
+            (void)statedir_remove(dir, name, NULL);
+    } else {
+        rc = note_parse(note, text, err);
+    }
     free(text);
     return rc;
 }

@@ -124,8 +124,7 @@ int statedir_write(const struct statedir *dir, const char *name, const char *tex
                     FILE_MODE);
     if (fd < 0)
         return set_errno_error(dir, "a file cannot be made in it", err);
-    bool whole = dprintf(fd, "%s", text) == (int)strlen(text) && fchmod(fd, FILE_MODE) == 0 &&
-                 fsync(fd) == 0;
+    bool whole = dprintf(fd, "%s", text) == (int)strlen(text) && fchmod(fd, FILE_MODE) == 0;
     whole = close(fd) == 0 && whole;
     if (whole && renameat(dir->directory, fresh, dir->directory, name) == 0)
         return 0;

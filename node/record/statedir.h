@@ -36,7 +36,9 @@ void statedir_unlock(const struct statedir *dir, uint64_t which);
 /* A whole file with a NUL after it, for free(); ERROR_NOT_FOUND, ERROR_IO. */
 int statedir_read(const struct statedir *dir, const char *name, char **text, struct error *err);
 
-/* Atomic: a reader sees the whole old file or the whole new one, after a crash too. */
+/* Atomic: a reader sees the whole old file or the whole new one, whichever process dies. Nothing
+ * waits for the disk: what only a start of the machine can lose is about services that no start of
+ * the machine leaves, and a file may be empty then. */
 int statedir_write(const struct statedir *dir, const char *name, const char *text,
                    struct error *err);
 int statedir_remove(const struct statedir *dir, const char *name, struct error *err);

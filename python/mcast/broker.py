@@ -125,9 +125,13 @@ class Broker:
             shared_vnis=words_of(shared_vnis))
         return self._reservation("mcast_reserve", ctypes.byref(request))
 
-    def release(self, cluster, job):
-        """For resource managers: all that the job had is given back in the background."""
-        return self._reservation("mcast_release", text_of(cluster), text_of(job))
+    def release(self, cluster, job, number=None):
+        """For resource managers: all that the job had is given back in the background. With number
+        only of the reservation that has it; Refused: the job's name is another one's now."""
+        if number is None:
+            return self._reservation("mcast_release", text_of(cluster), text_of(job))
+        return self._reservation("mcast_release_number", text_of(cluster), text_of(job),
+                                 ctypes.c_uint64(number))
 
     def show(self, cluster, job):
         """A Reservation; NotFound: there is none, or not for the caller."""

@@ -74,6 +74,8 @@ FUNCTIONS = """
                       struct mcast_error *);
     int mcast_release(struct mcast *, const char *, const char *, struct mcast_reservation **,
                       struct mcast_error *);
+    int mcast_release_number(struct mcast *, const char *, const char *, uint64_t,
+                             struct mcast_reservation **, struct mcast_error *);
     int mcast_show(struct mcast *, const char *, const char *, struct mcast_reservation **,
                    struct mcast_error *);
     int mcast_own(struct mcast *, struct mcast_reservation **, struct mcast_error *);
@@ -143,7 +145,7 @@ def _ctype(text):
         return TYPES[word] if word.endswith("_fn") else ctypes.POINTER(TYPES[word])
     if word in ("uint32_t", "uint64_t", "unsigned"):
         return ctypes.POINTER(_PLAIN[word])
-    return ctypes.c_void_p  # nobody looks into it here
+    return ctypes.c_void_p  # it is not read here
 
 
 TYPES = {}

@@ -43,7 +43,7 @@ __attribute__((format(printf, 1, 2))) static struct key format(const char *words
     va_start(args, words);
     const int length = vsnprintf(key.text, sizeof key.text, words, args);
     va_end(args);
-    /* Whoever makes a prefix, a node's or a step's name longer has to make KEY_MAX larger. */
+    /* A longer prefix, or longer names of nodes or steps, need a larger KEY_MAX. */
     assert(length > 0 && length < KEY_MAX - 1);
     key.length = (size_t)length;
     return key;

@@ -4,6 +4,7 @@
 #include "core/reservation/reservation.h"
 #include "core/reservation/sizing.h"
 #include "core/reservation/vnipool.h"
+#include "tests/sim/named.h"
 #include "tests/sim/sim.h"
 
 #include <string.h>
@@ -146,6 +147,9 @@ static void reserve_answered(struct sim *sim, const struct request *request,
     }
     if (told->kind == ANSWER_INVALID && never_eligible(sim, request))
         return;
+    if (told->kind == ANSWER_INVALID && request->wanted.named_count > 0 &&
+        sim->profile.reloads > 0 && !(relied && !request->other))
+        return; /* the pool has become another one */
     /* Its profile was not there; but who has it keeps it (P3). */
     if (told->kind == ANSWER_INVALID && request->wanted.profile && request->nonsense == 0 &&
         sim->profile.reloads > 0 && !(relied && !request->other))
@@ -169,6 +173,7 @@ static void reserve_answered(struct sim *sim, const struct request *request,
             sim_fail(sim, "I7", "%s: another request under its id was granted", job->id);
         else
             granted(sim, request, told);
+        named_granted(sim, request, told);
         return;
     case ANSWER_NO_VNIS:
         vnis_are_short(sim, request, vnis_asked(sim, request));
@@ -189,6 +194,8 @@ static void reserve_answered(struct sim *sim, const struct request *request,
         break;
     case ANSWER_CONFLICT:
         relied &= !request->other;
+        if (!relied)
+            named_refused(sim, request, told);
         break;
     case ANSWER_RELEASED:
         released_unanswered(sim, job);
@@ -204,12 +211,23 @@ static void reserve_answered(struct sim *sim, const struct request *request,
                  answer_word(told->kind));
 }
 
+/* Of one number: no other is released, and it is refused only when that one is over. */
+static bool number_answered(struct sim *sim, const struct request *request, const struct told *told)
+{
+    const struct entry *e = model_at(sim, request->number);
+    if (request->number && told->number && told->number != request->number)
+        sim_fail(sim, "I2", "a release of number %llu of %s released %llu", n(request->number),
+                 rm_job_name(request->job), n(told->number));
+    return request->number && told->kind == ANSWER_OTHER_LIFE &&
+           (!e || e->freed_batch || e->gone_batch || e->epoch != sim->model.epoch);
+}
+
 static void release_answered(struct sim *sim, const struct request *request,
                              const struct told *told, uint64_t batch)
 {
     struct entry *named = model_at(sim, told->number);
-    if (told->kind != ANSWER_ACCEPTED && told->kind != ANSWER_ALREADY_GONE &&
-        told->kind != ANSWER_NOT_FOUND)
+    if (!number_answered(sim, request, told) && told->kind != ANSWER_ACCEPTED &&
+        told->kind != ANSWER_ALREADY_GONE && told->kind != ANSWER_NOT_FOUND)
         sim_fail(sim, "answers", "a release of %s was answered: %s", rm_job_name(request->job),
                  answer_word(told->kind));
     if (told->kind == ANSWER_ACCEPTED && named && !named->freed_batch) {
@@ -220,7 +238,8 @@ static void release_answered(struct sim *sim, const struct request *request,
         slurm_deleted(sim, request);
     for (size_t at = 0; at < sim->model.count; at++) {
         const struct entry *e = sim->model.entries[at];
-        const bool other_side = request->by_plugin && !e->by_plugin;
+        const bool other_side = (request->by_plugin && !e->by_plugin) ||
+                                (request->number && e->number != request->number);
         if (e->job == request->job && e->told && !e->freed_batch && !other_side)
             sim_fail(sim, "I2", "a release of %s was answered %s, and number %llu lives on",
                      rm_job_name(request->job), answer_word(told->kind), n(e->number));

@@ -83,6 +83,7 @@ static void report(struct sim *sim, struct host *host, uint64_t number, uint8_t 
     struct host_report said = {.number = number, .state = state};
     if (host->number == number) {
         said.epoch = host->epoch;
+        said.making = host->making;
         said.vni_count = host->vni_count;
         memcpy(said.vnis, host->vnis, sizeof said.vnis);
     }
@@ -164,7 +165,8 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
     event->u.report.services = request->report.state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
 }
 
-/* F3: services of a reservation that is over, and may be in nobody else's hands. */
+/* F3: services of a reservation that is over, and may be in nobody else's hands. A late word is of
+ * those that were there before the prolog ran again, when that has made others since. */
 void hosts_heard(struct sim *sim, const struct request *request, const struct told *told,
                  uint64_t batch)
 {
@@ -178,7 +180,8 @@ void hosts_heard(struct sim *sim, const struct request *request, const struct to
             host->misheard = said->number; /* the number is another reservation's by now */
     }
     if (request->kind != REQUEST_REPORT || said->state != NODE_LINGERING ||
-        said->number != host->number || said->epoch != sim->model.epoch)
+        said->number != host->number || said->making != host->making ||
+        said->epoch != sim->model.epoch)
         return;
     unsigned before = host->kept_count;
     host->kept_count = 0;
@@ -303,6 +306,7 @@ static void undo(struct sim *sim, struct host *host)
 static void make_services(struct sim *sim, struct host *host, const struct document *of)
 {
     host->present = true;
+    host->making++;
     host->number = of->number;
     host->epoch = of->epoch;
     host->vni_count = of->vni_count;

@@ -27,6 +27,7 @@ struct host_report {
     uint16_t vnis[VNI_PER_JOB_MAX];
     unsigned vni_count;
     uint32_t order;
+    uint32_t making;  /* which services it is about: those of this call of make_services */
     uint32_t attempt; /* … of sending it */
     uint8_t state;    /* enum node_state, or HOST_BOOTED */
 };
@@ -40,6 +41,7 @@ struct host {
     uint32_t epoch;  /* … given by this ledger, with these: */
     uint16_t vnis[VNI_PER_JOB_MAX];
     unsigned vni_count;
+    uint32_t making; /* how often services were made here */
     bool dead;
     bool fenced;
     bool cut_off;          /* nothing arrives, and its epilog does not run */

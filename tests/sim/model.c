@@ -295,7 +295,8 @@ static void leaves_others_some(struct sim *sim, const struct entry *born)
     }
     if (sim->rewind.done) /* an old ledger does not know of all */
         return;
-    if (own_vnis(born) > 0 &&
+    const bool had_them = born->job && born->job->names_vnis; /* whether they are granted or not */
+    if (own_vnis(born) > 0 && !had_them &&
         model_holds_too_much(vnis, status.vnis_free + (uint32_t)own_vnis(born), status.vnis_pool))
         sim_fail(sim, "F4", "number %llu got VNIs, released jobs of its user hold %u, %u are free",
                  n(born->number), vnis, status.vnis_free);

@@ -73,6 +73,13 @@ static void draw_interconnects(struct profile *p)
     omnipath->pkey_hold_ms = PICK(&rng, 0, 1000, 5000);
 }
 
+static void draw_named(struct profile *p)
+{
+    struct rng rng;
+    rng_init_for(&rng, p->seed, "named", 0);
+    p->named = (uint32_t)PICK(&rng, 0, 0, 20, 300);
+}
+
 /* Whose jobs are relayed. A reload may change it. */
 static void draw_relays(struct profile *p)
 {
@@ -243,6 +250,7 @@ void profile_draw(struct profile *p)
     draw_interconnects(p);
     draw_floods(p);
     draw_relays(p);
+    draw_named(p);
     draw_waits(p);
     draw_plugins(p);
     reload_profile(config, true, TC_LOW_LATENCY);

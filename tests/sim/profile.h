@@ -31,6 +31,7 @@ struct profile {
     uint32_t askers;   /* in a thousand lives of jobs: beside which others ask for documents, too */
     uint32_t sums;     /* in a thousand jobs: of whose nodes the resource manager tells at once */
     uint32_t others;   /* in a thousand jobs: not on Slingshot */
+    uint32_t named;    /* … that have VNIs already (named.h) */
     uint32_t floods;   /* in a thousand jobs: which one user starts and cancels, over and over */
     bool slows;        /* the fabric manager does to reserve, in storms */
     bool relays;       /* some clusters' jobs are relayed */

@@ -3,6 +3,7 @@
 
 #include "tests/sim/grow.h"
 #include "tests/sim/reload.h"
+#include "tests/sim/named.h"
 #include "tests/sim/sim.h"
 
 #include <stdio.h>
@@ -283,6 +284,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
         for (unsigned i = 0; i < request->wanted.shared_count; i++)
             event->u.reserve.shared[i] = shares_name(request->wanted.shared[i]);
         event->u.reserve.shared_count = request->wanted.shared_count;
+        named_event(request, &event->u.reserve);
         snprintf(request->key, sizeof request->key, "%032llx",
                  (unsigned long long)(sim->profile.plant == PLANT_KEY_BY_NAME && request->job
                                           ? name_hash(cluster, request->job->id)
@@ -301,6 +303,7 @@ void rm_event(struct sim *sim, struct request *request, struct core_event *event
                      (unsigned long long)request->unknown_job);
         event->u.release.job =
             request->unknown_job || !request->job ? request->nodes : request->job->id;
+        event->u.release.number = request->number;
         if (request->by_plugin)
             slurm_event(sim, request, event);
         break;
@@ -426,11 +429,21 @@ static void retry_release(struct sim *sim, void *what, uint64_t attempt)
         send_release(sim, job);
 }
 
+/* By the number, at times, where it knows that. */
+static struct request *release_of(struct sim *sim, struct job *job)
+{
+    struct request *request = rm_request(sim, REQUEST_RELEASE, job);
+    const struct entry *e = job->told ? model_at(sim, job->told_number) : NULL;
+    if (e && e->job == job && e->epoch == sim->model.epoch && request->ticket % 3 == 0)
+        request->number = e->number;
+    return request;
+}
+
 static void send_release(struct sim *sim, struct job *job)
 {
-    rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+    rm_send(sim, release_of(sim, job), travel(sim, &job->rng));
     if (fault_happens(&sim->faults, FAULT_DUPLICATE, &job->rng))
-        rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+        rm_send(sim, release_of(sim, job), travel(sim, &job->rng));
     sim_later(sim, retry_delay_ms(sim, job), retry_release, job, ++job->attempt);
 }
 
@@ -506,6 +519,7 @@ static void job_starts(struct sim *sim, void *what, uint64_t life)
         draw_interconnect(sim, job);
         draw_profile(sim, job);
         draw_shared(sim, job);
+        named_draw(sim, job);
     }
     if (job->floods)
         job->wanted.uid = FLOODING_UID;
@@ -621,7 +635,7 @@ static void release_answered(struct sim *sim, const struct request *request)
         return;
     job->unreleased = false;
     if (fault_happens(&sim->faults, FAULT_DOUBLE_RELEASE, &job->rng))
-        rm_send(sim, rm_request(sim, REQUEST_RELEASE, job), travel(sim, &job->rng));
+        rm_send(sim, release_of(sim, job), travel(sim, &job->rng));
     job_is_over(sim, job);
 }
 

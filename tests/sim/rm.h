@@ -39,6 +39,8 @@ struct wanted { /* what a life of a job asks for */
     const char *profile;            /* that it names (P3), or NULL */
     uint8_t shared[SHARES_PER_JOB]; /* shared VNIs */
     unsigned shared_count;
+    uint16_t named[VNI_PER_JOB_MAX]; /* VNIs that it has already (named.h) */
+    unsigned named_count;
 };
 
 struct job {
@@ -53,6 +55,7 @@ struct job {
     uint64_t told_before; /* … and had been told of this one in its last life */
     bool floods;          /* one user starts it and cancels it at once, over and over */
     bool unreleased;      /* its next start may be granted what it has */
+    bool names_vnis;      /* one of its lives has (named.h), and may be late */
     struct wanted wanted;
     struct rng rng; /* its own: what one job does leaves the others' dice alone (shrinking) */
 
@@ -103,6 +106,7 @@ struct request { /* one message; a duplicate is another one */
     bool by_plugin;         /* RESERVE, RELEASE, CLEANUP: Slurm's own plugin asks */
     bool looks;             /* … RESERVE: by GET first */
     bool launch;            /* RESERVE: a launch document is wanted, too */
+    uint64_t number;        /* RELEASE: of the reservation that is meant alone; 0: by the name */
     uint64_t unknown_job;   /* RELEASE of a job that was never reserved: which; 0: of one known */
     unsigned nonsense;      /* not 0: which nonsense */
     struct jobview jobview; /* SYNC */

@@ -190,7 +190,7 @@ chapter "6. The first job ends: its tree, its addresses and its VNI go back"
 run "$bin/mcastctl" release f2Rs8sydSxmd
 run "$bin/mcastctl" release fSmall
 until_it "all is given back" fm_holds_only ""
-fm_asks /mock/state | grep -qE '"addressesInUse": ?0[,}]' || fail "a tree was left"
+grep -qE '"addressesInUse": ?0[,}]' <<<"$(fm_asks /mock/state)" || fail "a tree was left"
 good "the fabric manager holds no job and no tree"
 run "$bin/mcastctl" status
 note "no node reports in this demo, so [vni] hold = 10m keeps the VNIs from other jobs for that long"

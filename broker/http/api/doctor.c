@@ -55,10 +55,15 @@ static void write_findings(struct call *call)
 int doctor_handle(struct call *call)
 {
     struct writer *out = &call->out;
+    struct engine *engine = call->http->engine;
+    struct core_status status;
+    engine_step(engine, &(struct core_event){.kind = CORE_PROBE});
+    core_status(engine_core(engine), &status);
     writer_begin_object(out, NULL);
     writer_string(out, "version", MCAST_VERSION);
-    writer_time(out, "time", engine_now_ms(call->http->engine));
-    writer_string(out, "job_ca", core_config_of(engine_core(call->http->engine))->job_ca);
+    writer_time(out, "time", engine_now_ms(engine));
+    writer_bool(out, "fabric_manager_asked", status.link_probed);
+    writer_string(out, "job_ca", core_config_of(engine_core(engine))->job_ca);
     write_findings(call);
     writer_end_object(out);
     return call_reply(call, MHD_HTTP_OK, CALL_JSON);

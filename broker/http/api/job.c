@@ -31,11 +31,14 @@ int job_handle(struct call *call)
 int release_handle(struct call *call)
 {
     struct job_path path;
-    if (job_path_read(call, &path) < 0)
+    uint64_t number = 0;
+    if (job_path_read(call, &path) < 0 ||
+        target_query_number(&call->target, "number", 1, UINT64_MAX, &number, &call->problem) < 0)
         return -1;
-    struct core_event event = {.kind = CORE_RELEASE,
-                               .ticket = call_ticket(call),
-                               .u.release = {.cluster = path.cluster, .job = path.job}};
+    struct core_event event = {
+        .kind = CORE_RELEASE,
+        .ticket = call_ticket(call),
+        .u.release = {.cluster = path.cluster, .job = path.job, .number = number}};
     engine_step(call->http->engine, &event);
     return 0;
 }

@@ -32,7 +32,8 @@ static void check_link(const struct diagnosis_facts *facts)
         finding(facts, OK, "link", NULL,
                 "no fabric manager is configured: jobs get VNIs, and no multicast addresses");
     else if (core->link == LINK_UP)
-        finding(facts, OK, "link", NULL, "up for %s, with %s", DURATION(lasts), core->link_url);
+        finding(facts, OK, "link", NULL, "up for %s, with %s, which answered %s ago",
+                DURATION(lasts), core->link_url, DURATION(facts->now_ms - core->link_heard_ms));
     else if (!error[0] && lasts < COMING_UP_MS)
         finding(facts, WARNING, "link", "wait a minute, then run this check again",
                 "coming up (%s), with %s", state, core->link_url);
@@ -180,13 +181,14 @@ static void check_vnis(const struct diagnosis_facts *facts)
              core->vnis_in_quarantine > core->vnis_pool / 2 ||
              core->vnis_held_most > core->vnis_free)
         level = WARNING;
-    finding(facts, level, "vnis",
-            core->vnis_in_quarantine > core->vnis_live
-                ? "most are held: mcastctl list --held shows for which nodes; have them report "
-                  "(mcast-node), or choose a duration as [vni] hold"
-                : "enlarge [vni] pool, if the fabric's partitions allow it",
-            "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " held%s",
-            core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine, whose);
+    finding(
+        facts, level, "vnis",
+        core->vnis_in_quarantine > core->vnis_live
+            ? "most are quarantined: mcastctl list --held shows for which nodes; have them report "
+              "(mcast-node), or choose a duration as [vni] hold"
+            : "enlarge [vni] pool, if the fabric's partitions allow it",
+        "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " quarantined%s",
+        core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine, whose);
 }
 
 /* B2: they are never given out; but a pool that has them is smaller than it looks. */
@@ -198,7 +200,7 @@ static void check_partitions(const struct diagnosis_facts *facts)
         finding(facts, WARNING, "partitions",
                 "it keeps its VNI until it ends; if the partition is right, end the job",
                 "job %s of cluster %s has a VNI that belongs to another partition of the fabric "
-                "now; in all %" PRIu32 " such VNIs are in use or held",
+                "now; in all %" PRIu32 " such VNIs are in use or quarantined",
                 user->job, user->cluster, core->vnis_foreign_used);
     if (core->vnis_foreign > 0)
         finding(facts, WARNING, "partitions",
@@ -224,7 +226,7 @@ static void check_nodes(const struct diagnosis_facts *facts)
                 "drain and reboot them, or run mcastctl fence for those that are off",
                 "on %" PRIu64
                 " node%s CXI services of jobs cannot be destroyed; for these, %" PRIu64
-                " VNI%s held longer than [vni] hold",
+                " VNI%s quarantined longer than [vni] hold",
                 core->nodes_lingering, core->nodes_lingering == 1 ? "" : "s", core->vnis_overdue,
                 core->vnis_overdue == 1 ? " is" : "s are");
     if (core->vnis_unconfirmed > 0)

@@ -23,16 +23,6 @@ struct page {
     uint32_t names_left;
 };
 
-static int read_number(struct call *call, const char *name, uint64_t min, uint64_t max,
-                       uint64_t *value)
-{
-    const char *text = target_query(&call->target, name);
-    if (!text || (target_number(text, max, value) && *value >= min))
-        return 0;
-    return problem_set(&call->problem, 422, "invalid", name,
-                       "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, min, max);
-}
-
 static int read_filter(struct call *call, struct core_filter *filter)
 {
     const char *state = target_query(&call->target, "state");
@@ -53,9 +43,10 @@ static int read_filter(struct call *call, struct core_filter *filter)
         return problem_set(&call->problem, 422, "invalid", "silent",
                            "silent is yes, with node, or no");
     if ((filter->node && node_name_read(call, filter->node) < 0) ||
-        read_number(call, "uid", 0, UINT32_MAX - 1, &uid) < 0 ||
-        read_number(call, "limit", 1, LIMIT_MAX, &limit) < 0 ||
-        read_number(call, "after", 0, UINT64_MAX - 1, &filter->after) < 0)
+        target_query_number(&call->target, "uid", 0, UINT32_MAX - 1, &uid, &call->problem) < 0 ||
+        target_query_number(&call->target, "limit", 1, LIMIT_MAX, &limit, &call->problem) < 0 ||
+        target_query_number(&call->target, "after", 0, UINT64_MAX - 1, &filter->after,
+                            &call->problem) < 0)
         return -1;
     filter->silent = silent && !strcmp(silent, "yes");
     filter->uid = uid == UINT64_MAX ? -1 : (int64_t)uid;

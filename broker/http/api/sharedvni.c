@@ -153,13 +153,13 @@ static int check_owner(struct call *call, int64_t given, uint32_t *uid)
 /* Every cluster that it names has to be there: a misspelt one would let no job in. */
 static int check_clusters(struct call *call, const char *clusters)
 {
-    char name[CLUSTER_NAME_MAX + 1];
+    char name[CLUSTER_NAME_MAX + 1], text[NO_CLUSTER_SIZE];
     for (const char *at = clusters; *at != '\0';) {
         const size_t length = strcspn(at, ",");
         (void)snprintf(name, sizeof name, "%.*s", (int)length, at);
         if (!rights_knows(call->http->rights, name))
-            return problem_set(&call->problem, 422, "invalid", "clusters",
-                               "no cluster \"%s\" is configured", name);
+            return problem_set(&call->problem, 422, "invalid", "clusters", "%s",
+                               core_config_no_cluster(&call->http->config->core, name, text));
         at += length + (at[length] == ',');
     }
     return 0;

@@ -123,8 +123,11 @@ static void write_time(struct writer *out, const char *key, int64_t unix_ms)
     writer_time(out, key, unix_ms != 0 ? unix_ms : -1);
 }
 
-static void write_alarms(struct writer *out, const struct core *core)
+/* What they say may name jobs: for admins, and who manages the cluster that they are of. */
+static void write_alarms(struct call *call, const struct core *core)
 {
+    struct writer *out = &call->out;
+    const struct identity *who = &call->identity;
     writer_begin_array(out, "alarms");
     for (const struct alarm *alarm = core_alarms(core); alarm; alarm = alarm->next) {
         writer_begin_object(out, NULL);
@@ -132,30 +135,35 @@ static void write_alarms(struct writer *out, const struct core *core)
         if (alarm->cluster)
             writer_string(out, "cluster", alarm->cluster);
         writer_time(out, "since", alarm->since_ms);
-        writer_string(out, "detail", alarm->detail);
+        const bool told =
+            who->admin || (alarm->cluster ? rights_manages(call->http->rights, who, alarm->cluster)
+                                          : who->clusters != 0);
+        writer_string(out, "detail", told ? alarm->detail : "administrators are told more");
         writer_string(out, "advice", alarm_kind_advice(alarm->kind));
         writer_end_object(out);
     }
     writer_end_array(out);
 }
 
+/* The fabric manager's own words are for admins: they may name anybody's job. */
 static void write_fabric(struct writer *out, const struct core_status *status,
-                         const struct fmapi_counters *transport)
+                         const struct fmapi_counters *transport, bool admin)
 {
     writer_begin_object(out, "fabric_manager");
     writer_string(out, "link", link_state_word(status->link));
     writer_string(out, "url", status->link_url[0] != '\0' ? status->link_url : NULL);
     writer_bool(out, "verify", !transport->unverified);
     write_time(out, "since", status->link_since_ms);
-    writer_string(out, "last_error", status->link_error);
+    writer_string(out, "last_error", admin ? status->link_error : status->link_cause);
     writer_string(out, "advice", status->link_advice);
-    writer_string(out, "list_error", status->list_error);
+    writer_string(out, "list_error", admin ? status->list_error : status->list_cause);
     writer_number(out, "reserves_failed", status->reserves_failed);
     write_time(out, "reserves_failing_since", status->reserves_failing_ms);
-    writer_string(out, "reserve_error", status->reserve_error);
+    writer_string(out, "reserve_error", admin ? status->reserve_error : status->reserve_cause);
     writer_number(out, "losses", status->link_losses);
     writer_number(out, "reserve_wait_ms", (uint64_t)status->reserve_wait_ms);
     write_time(out, "listed", status->link_listed_ms);
+    write_time(out, "answered", status->link_heard_ms);
     write_time(out, "login_since", transport->login_since_ms);
     write_time(out, "login_expires", transport->login_expires_ms);
     if (transport->date_skew_ms != INT64_MIN) {
@@ -238,8 +246,10 @@ static void write_plugin(struct writer *out, const struct config_cluster *cluste
     writer_end_object(out);
 }
 
-static void write_clusters(struct writer *out, const struct http *http)
+static void write_clusters(struct call *call)
 {
+    struct writer *out = &call->out;
+    const struct http *http = call->http;
     const struct config *config = http->config;
     const struct core *core = engine_core(http->engine);
     struct core_cluster_status cluster;
@@ -249,14 +259,20 @@ static void write_clusters(struct writer *out, const struct http *http)
         writer_string(out, "name", cluster.name);
         writer_number(out, "active", cluster.use.jobs_active);
         writer_number(out, "releasing", cluster.use.jobs_releasing);
+        writer_number(out, "vnis_live", cluster.use.vnis_live);
+        writer_number(out, "vnis_held", cluster.use.vnis_held);
         writer_number(out, "addresses", cluster.use.addresses);
         writer_number(out, "budget", cluster.budget);
         write_time(out, "synced", cluster.synced_ms);
         writer_bool(out, "list_command", cluster.jobpoll);
         write_time(out, "listed", cluster.jobpoll_ms);
         writer_number(out, "list_failures", cluster.jobpoll_failures);
-        writer_string(out, "list_error", cluster.jobpoll_error);
-        if (cluster.jobpoll_error[0] != '\0')
+        const bool failed = cluster.jobpoll_error[0] != '\0'; /* it may quote a job */
+        writer_string(out, "list_error",
+                      failed && !rights_manages(http->rights, &call->identity, cluster.name)
+                          ? "list_command failed"
+                          : cluster.jobpoll_error);
+        if (failed)
             write_time(out, "list_failing_since", cluster.jobpoll_failing_ms);
         if (config->clusters[i].nodes[0] != '\0')
             writer_string(out, "nodes", config->clusters[i].nodes);
@@ -370,16 +386,16 @@ int status_handle(struct call *call)
     writer_string(out, "role", broker_role_word(counters.role));
     writer_time(out, "started", counters.started_ms);
     write_leadership(out, counters.leadership, engine_now_ms(http->engine));
-    write_alarms(out, engine_core(http->engine));
+    write_alarms(call, engine_core(http->engine));
     writer_bool(out, "reload_refused", http->reload_refused);
     writer_string(out, "reload_error", call->identity.admin ? http->reload_refusal : "");
     write_time(out, "reloaded", http->reloaded_ms);
     if (http->config->munge_socket[0] != '\0')
         write_time(out, "munged_away_since", http->munged_away_ms);
     write_time(out, "certificate_expires", http->tls ? tls_expires(http->tls) * 1000 : 0);
-    write_fabric(out, &status, &counters.fabric);
+    write_fabric(out, &status, &counters.fabric, call->identity.admin);
     write_pools(out, &status, engine_core(http->engine), call->identity.admin);
-    write_clusters(out, http);
+    write_clusters(call);
     if (http->config->front_listen[0] != '\0') {
         writer_begin_object(out, "front");
         writer_string(out, "url", http->config->core.relay_url);

@@ -388,8 +388,8 @@ int gate_judge(struct call *call, const char *method)
     return rc == 0 ? gate_admit(call) : rc;
 }
 
-/* Whoever keeps the body back cannot keep a right that was taken away meanwhile, nor outlive his
- * certificate. A token is judged again, a MUNGE credential only by what it has proved. */
+/* A client that keeps the body back cannot keep a right that was taken away meanwhile, nor outlive
+ * his certificate. A token is judged again, a MUNGE credential only by what it has proved. */
 int gate_judge_still(struct call *call)
 {
     if (call->identity.proof.kind != PROOF_MUNGE)

@@ -70,7 +70,7 @@ static int read_file(const struct config_cluster *cluster, const char *name, siz
         return rc;
     if (strlen(secret_expose(*out)) < least)
         return error_set(err, ERROR_REFUSED,
-                         "%s: %zu characters at least are wanted, which nobody can guess: openssl "
+                         "%s: %zu characters at least are wanted, which cannot be guessed: openssl "
                          "rand -hex 32",
                          path, least);
     if (!is_plain(secret_expose(*out)))

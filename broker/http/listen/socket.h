@@ -10,8 +10,8 @@
  * negative enum error_code with a sentence in err. */
 
 /* A Unix socket at path. A socket file that a dead process left there is replaced, one that
- * answers is an error, and so is any other kind of file. Nobody can connect before mode and group
- * (name or number; NULL: unchanged) are set. */
+ * answers is an error, and so is any other kind of file. No client can connect before mode and
+ * group (name or number; NULL: unchanged) are set. */
 int socket_listen_unix(const char *path, unsigned mode, const char *group, struct error *err);
 
 /* The socket file of fd, if it is still the one at path. */

@@ -25,8 +25,8 @@
 struct tls;
 
 /* The files of PEM that tls_cert, tls_key and tls_client_ca name; without the last, certificates of
- * clients are not asked for. The key must be readable by nobody else, the others changeable by
- * nobody else. NULL with a sentence in err that names the file: unreadable, no PEM, a key that
+ * clients are not asked for. The key must be readable by no other user, the others changeable by
+ * no other user. NULL with a sentence in err that names the file: unreadable, no PEM, a key that
  * belongs to another certificate, a certificate whose time is over. */
 struct tls *tls_load(const struct config *config, struct error *err);
 struct tls *tls_hold(struct tls *tls);

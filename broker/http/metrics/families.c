@@ -222,37 +222,37 @@ static const struct family families[] = {
     {"process_max_fds", GAUGE, "How many descriptors may be open.", USAGE(fds_max)},
     {"mcastd_alarm", GAUGE, "1 while an alarm is on; cluster is empty for an alarm that is not of "
      "one cluster.", .write = write_alarms},
-    {"mcastd_vnis", GAUGE, "VNIs by state: free, live in a job, held after it, or quarantined, "
-     "because jobs that the ledger does not know may use them.", LABEL("state", "free"),
+    {"mcastd_vnis", GAUGE, "VNIs by state: free, live (in use by a job), held (quarantined "
+     "after it), or quarantined (suspect: jobs that the ledger does not know may use them).", LABEL("state", "free"),
      STATUS(vnis_free)},
     {LABEL("state", "live"), STATUS(vnis_live)},
     {LABEL("state", "held"), STATUS(vnis_in_quarantine)},
     {LABEL("state", "quarantined"), STATUS(vnis_suspect)},
-    {"mcastd_vnis_overdue", GAUGE, "Of those held: longer than [vni] hold, because a node reports "
+    {"mcastd_vnis_overdue", GAUGE, "Of those held: quarantined for longer than [vni] hold, because a node reports "
      "a CXI service that it cannot destroy; until it is clean, or fenced.", STATUS(vnis_overdue)},
     {"mcastd_vnis_pool", GAUGE, "VNIs in the configured pool.", STATUS(vnis_pool)},
     {"mcastd_vnis_other_partitions", GAUGE, "VNIs of the pool that the fabric manager has given to "
      "other partitions: they are given to no job.", STATUS(vnis_foreign)},
-    {"mcastd_vnis_other_partitions_used", GAUGE, "VNIs that jobs have, or that are held after them, "
+    {"mcastd_vnis_other_partitions_used", GAUGE, "VNIs in use, or quarantined, "
      "and that belong to other partitions now.", STATUS(vnis_foreign_used)},
-    {"mcastd_vnis_shared", GAUGE, "Shared VNIs; they count as live, or held when they were removed.",
+    {"mcastd_vnis_shared", GAUGE, "Shared VNIs; they count as in use, or as quarantined when they were removed.",
      STATUS(vnis_shared)},
     {"mcastd_vnis_unconfirmed_total", COUNTER, "VNIs given back when [vni] hold was over, although "
      "not all nodes of the job had reported that its services are destroyed; since the start.",
      STATUS(vnis_unconfirmed)},
-    {"mcastd_vnis_held_most", GAUGE, "Of those held: the most that released jobs of one user hold.",
+    {"mcastd_vnis_held_most", GAUGE, "Of those held: the most that are quarantined after jobs of one user.",
      STATUS(vnis_held_most)},
     {"mcastd_reserves_over_share_total", COUNTER, "Reserves that got none of what is free, because "
      "released jobs of their user hold more than three times that, and more than a sixteenth of the "
      "pool; since the start.", LABEL("pool", "vnis"), STATUS(vnis_refused)},
     {LABEL("pool", "partition_keys"), STATUS(pkeys_refused)},
-    {"mcastd_partition_keys", GAUGE, "Partition keys by state: free, or taken by a job or held "
-     "after it.", LABEL("state", "free"), STATUS(pkeys_free)},
+    {"mcastd_partition_keys", GAUGE, "Partition keys by state: free, or taken: in use by a "
+     "job, or quarantined after it.", LABEL("state", "free"), STATUS(pkeys_free)},
     {LABEL("state", "taken"), STATUS(pkeys_taken)},
     {"mcastd_partition_keys_pool", GAUGE, "Partition keys in the configured pool.",
      STATUS(pkeys_pool)},
-    {"mcastd_partition_keys_held_most", GAUGE, "Of those taken: the most that released jobs of one "
-     "user hold.", STATUS(pkeys_held_most)},
+    {"mcastd_partition_keys_held_most", GAUGE, "Of those taken: the most that are quarantined "
+     "after jobs of one user.", STATUS(pkeys_held_most)},
     {"mcastd_nodes_lingering", GAUGE, "Nodes that report CXI services of a job that cannot be "
      "destroyed, counted for each job.", STATUS(nodes_lingering)},
     {"mcastd_traffic_octets_total", COUNTER, "Octets that NICs counted while jobs were on their "

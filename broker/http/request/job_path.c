@@ -33,8 +33,9 @@ int node_name_read(struct call *call, const char *node)
 
 int job_path_no_cluster(struct call *call, const char *cluster)
 {
-    return problem_set(&call->problem, 404, answer_word(ANSWER_NO_CLUSTER), "cluster",
-                       "no cluster \"%.40s\" is configured", cluster);
+    char text[NO_CLUSTER_SIZE];
+    return problem_set(&call->problem, 404, answer_word(ANSWER_NO_CLUSTER), "cluster", "%s",
+                       core_config_no_cluster(&call->http->config->core, cluster, text));
 }
 
 const struct reservation *job_path_find(struct call *call, enum job_sight needs,

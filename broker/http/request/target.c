@@ -4,6 +4,7 @@
 #include "base/duration.h"
 #include "base/hex.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <strings.h>
 
@@ -113,4 +114,19 @@ bool target_number(const char *text, uint64_t max, uint64_t *value)
     }
     *value = sum;
     return true;
+}
+
+int target_query_number(const struct target *target, const char *name, uint64_t min, uint64_t max,
+                        uint64_t *value, struct problem *problem)
+{
+    const char *text = target_query(target, name);
+    uint64_t number;
+    if (!text)
+        return 0;
+    if (!target_number(text, max, &number) || number < min)
+        return problem_set(problem, 422, "invalid", name,
+                           "%s must be a whole number from %" PRIu64 " to %" PRIu64, name, min,
+                           max);
+    *value = number;
+    return 0;
 }

@@ -35,5 +35,10 @@ enum { TARGET_WAIT_MAX_MS = 60 * 1000 };
 int target_wait(const struct target *target, int64_t initial_ms, int64_t *wait_ms,
                 struct problem *problem);
 
+/* The parameter of this name, a whole number; *value stays when it is not given. 0, or -1 with a
+ * 422. */
+int target_query_number(const struct target *target, const char *name, uint64_t min, uint64_t max,
+                        uint64_t *value, struct problem *problem);
+
 /* Plain decimal digits up to max; false for anything else. */
 bool target_number(const char *text, uint64_t max, uint64_t *value);

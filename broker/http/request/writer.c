@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "broker/http/request/writer.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

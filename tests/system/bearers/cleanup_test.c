@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/system/bearers/fixture.h"
+#include "tests/system/http/line.h"
 #include "tests/system/rig/await.h"
 #include "tests/unit/unit.h"
 
@@ -136,33 +137,58 @@ static void slow_fabric_manager__keeps_nobody(void **state)
     fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);
 }
 
+enum { BATCH = 32 };
+
+/* One after the other on one connection, so that he is quicker than 50 a second anywhere. */
+static void send_batch(struct line *line, const char *token, int first)
+{
+    static char text[BATCH * (MCAST_TOKEN_SIZE + 128)];
+    size_t length = 0;
+    for (int i = first; i < first + BATCH; i++)
+        length += (size_t)snprintf(text + length, sizeof text - length,
+                                   "DELETE " STEPS "%%2FfA%%2Ff%d HTTP/1.1\r\nHost: x\r\n"
+                                   "Authorization: Bearer %s\r\n\r\n",
+                                   i, token);
+    assert_true(length < sizeof text);
+    assert_int_equal(line_send(line, text, length), 0);
+}
+
+static void take_batch(struct line *line, unsigned *accepted, unsigned *later)
+{
+    for (int i = 0; i < BATCH; i++) {
+        struct answer answer;
+        char seconds[16];
+        assert_int_equal(line_answer(line, false, &answer), 0);
+        *accepted += answer.status == 202;
+        if (answer.status == 429) {
+            ++*later;
+            assert_true(answer_header(&answer, "Retry-After", seconds, sizeof seconds));
+            assert_string_equal(json_string_value(json_object_get(answer.json, "code")),
+                                "too-many-cleanups");
+        }
+        assert_true(answer.status == 202 || answer.status == 429);
+        answer_release(&answer);
+    }
+}
+
 /* A wild user is told to wait, and others are not kept waiting by him. */
 static void thousand_at_once__are_limited(void **state)
 {
     enum { TRIES = 100000 }; /* those that it may go on for ever with are 50 a second */
     struct fixture_job wild = fixture_reserve(fixture, "f7"), other = job_with_trees("f8", 0x600);
+    struct line *line = line_open(testbed_socket(fixture_stage(fixture)), 0);
     unsigned accepted = 0, later = 0;
-    for (int i = 0; i < TRIES && later == 0; i++) {
-        struct answer answer;
-        char path[64], seconds[16];
-        (void)snprintf(path, sizeof path, STEPS "%%2FfA%%2Ff%d", i);
-        int status = fixture_ask(fixture, "DELETE", path, wild.token, NULL, &answer);
-        accepted += status == 202;
-        if (status == 429) {
-            later++;
-            assert_true(answer_header(&answer, "Retry-After", seconds, sizeof seconds));
-            assert_string_equal(json_string_value(json_object_get(answer.json, "code")),
-                                "too-many-cleanups");
-        }
-        assert_true(status == 202 || status == 429);
-        answer_release(&answer);
-        if (i == 500)
+    for (int i = 0; i < TRIES && later == 0; i += BATCH) {
+        send_batch(line, wild.token, i);
+        take_batch(line, &accepted, &later);
+        if (i == 512)
             assert_int_equal(fixture_ask(fixture, "DELETE", STEPS "%2FfA%2FfB?wait=50s",
                                          other.token, NULL, NULL),
                              200);
     }
+    line_close(line);
     trees_are(&other, 0, 1, 1);
-    assert_int_equal(later, 1);
+    assert_true(later > 0);
     assert_true(accepted >= 1000);
     fixture_await_status(fixture, "cleanups", "pending", 0);
 }

@@ -423,6 +423,8 @@ static void release__and_show(void **state)
 {
     static const struct reply script[] = {
         {202, NULL, JOB("f7", "7"), THEN_KEEP},
+        {409, "application/problem+json",
+         "{\"detail\":\"job f7 has reservation 9\",\"code\":\"other-reservation\"}", THEN_KEEP},
         {200, NULL, JOB("f7", "7"), THEN_KEEP},
         {404, "application/problem+json; charset=utf-8",
          "{\"detail\":\"elcap has no job x\",\"code\":\"no-such-job\"}", THEN_KEEP},
@@ -435,8 +437,15 @@ static void release__and_show(void **state)
     fakebroker_expect(fake, 1,
                       "DELETE /v1/clusters/elcap/jobs/f7 HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\n\r\n");
+    assert_int_equal(mcast_release_number(handle, "elcap", "f7", UINT64_MAX, NULL, &error),
+                     MCAST_REFUSED);
+    assert_string_equal(error.word, "other-reservation");
+    fakebroker_expect(
+        fake, 2,
+        "DELETE /v1/clusters/elcap/jobs/f7?number=18446744073709551615 HTTP/1.1\r\n" AGENT
+        "Accept: application/json\r\n\r\n");
     assert_int_equal(mcast_show(handle, "elcap", "f7", &got, NULL), 0);
-    fakebroker_expect(fake, 2, GET("/v1/clusters/elcap/jobs/f7"));
+    fakebroker_expect(fake, 3, GET("/v1/clusters/elcap/jobs/f7"));
     mcast_reservation_free(got);
     /* It would change the path; the broker takes it for no job id, either. */
     assert_int_equal(mcast_show(handle, "elcap", "..", &got, &error), MCAST_USAGE);

@@ -126,7 +126,7 @@ static void ctl__misuse_is_2_and_sends_nothing(void **state)
         {"mcastctl", "show", "--frobnicate", NULL},
         {"mcastctl", "reserve", "--cluster", "elcap", "--nodes", "n1", "f1", NULL},
         {"mcastctl", "reserve", "--cluster", "elcap", "--uid", "5", "f1", NULL},
-        {"mcastctl", "reserve", "--cluster", "elcap", "--uid", "root", "f1", NULL},
+        {"mcastctl", "reserve", "--uid", "no-such-user", "--node-count", "1", "f1", NULL},
         {"mcastctl", "reserve", "--uid", "4294967295", "f1", NULL},
         {"mcastctl", "reserve", "--vnis", "5", "f1", NULL},
         {"mcastctl", "reserve", "--vnis", "-1", "f1", NULL},
@@ -266,7 +266,7 @@ static void ctl__not_now_is_4(void **state)
     static const char *const bad[] = {"soon", "-1", "25h", "86401", ""};
     for (size_t i = 0; i < SIZE(bad); i++) {
         assert_int_equal(RUN("show", "--cluster", "elcap", "--patience", bad[i], "f1"), 2);
-        assert_words(test->err, "a time such as 500ms, 30s or 2m, up to 24h");
+        assert_words(test->err, "a time such as 500ms, 30 (seconds) or 2m, up to 24h");
     }
     end(test);
 }
@@ -291,6 +291,39 @@ static void ctl__several_brokers(void **state)
     assert_int_equal(RUN("--url", "/a,/b,/a", "show", "--cluster", "elcap", "f1"), 2);
     assert_string_equal(test->err, "mcastctl: URL 3 of the list: /a is named twice\n");
     fakebroker_destroy(standby);
+    end(test);
+}
+
+/* B7: the leader's status, whichever is listed first, and what each of the others is. */
+static void status__is_the_leaders(void **state)
+{
+    static const char leads[] =
+        "{\"version\":\"0.1.0\",\"role\":\"leader\",\"jobs\":{\"active\":7}}";
+    static const char follows[] = "{\"version\":\"0.1.0\",\"role\":\"standby\","
+                                  "\"leadership\":{\"leader\":\"https://m9:7443\"}}";
+    static const struct reply leader[] = {{200, NULL, leads, THEN_KEEP},
+                                          {200, NULL, leads, THEN_KEEP}};
+    static const struct reply standby[] = {{200, NULL, follows, THEN_KEEP},
+                                           {200, NULL, follows, THEN_KEEP},
+                                           {200, NULL, follows, THEN_KEEP}};
+    struct test *test = begin(leader, SIZE(leader));
+    char urls[400];
+    struct fakebroker *other = fakebroker_create(standby, SIZE(standby));
+    (void)snprintf(urls, sizeof urls, "/nonexistent/s, %s,%s", fakebroker_url(other),
+                   fakebroker_url(test->fake));
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "THE BROKER /nonexistent/s DOES NOT ANSWER: No such");
+    assert_words(test->out, "\nbroker         0.1.0 leader, unix:/");
+    assert_words(test->out, "\nno answer      /nonexistent/s\n");
+    assert_words(test->out, "\nstandby        unix:/");
+    assert_words(test->out, "\njobs           7 active\n");
+    assert_int_equal(RUN("--url", urls, "status", "--json"), 0);
+    assert_words(test->out, "\"role\": \"leader\"");
+    assert_words(test->out, "\"error\": \"No such file");
+    *strrchr(urls, ',') = '\0';
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "THE LEADER https://m9:7443 IS NOT AMONG THOSE THAT ANSWER");
+    fakebroker_destroy(other);
     end(test);
 }
 
@@ -483,7 +516,8 @@ static void decisions__are_explicit(void **state)
     assert_int_equal(RUN("accept-loss", "elcap"), 2);
     fakebroker_expect(test->fake, 0, NULL);
     assert_int_equal(RUN("accept-loss"), 0);
-    assert_string_equal(test->out, "12 reservations accepted as lost\n");
+    assert_words(test->out,
+                 "12 reservations accepted as lost: each job is notified, and the alarm ends, ");
     fakebroker_expect(test->fake, 1,
                       "POST /v1/accept-loss HTTP/1.1\r\n" AGENT "Accept: application/json\r\n\r\n");
     assert_int_equal(RUN("claim", "elcap"), 0);
@@ -532,7 +566,7 @@ static void vni__has_four_verbs(void **state)
                          "--expires", "1h", "daos"),
                      0);
     assert_words(test->out, "1030");
-    assert_words(test->out, "5588,0");
+    assert_words(test->out, "5588,root");
     fakebroker_expect(test->fake, 1,
                       "PUT /v1/vnis/daos HTTP/1.1\r\n" AGENT
                       "Accept: application/json\r\nContent-Type: application/json\r\n"
@@ -960,7 +994,7 @@ static void status__table_and_json(void **state)
     assert_string_equal(test->out, "All is well.\n"
                                    "broker         0.1.0 leader\n"
                                    "fabric manager https://fmn\n"
-                                   "VNIs           3 free of 4, 1 live\n");
+                                   "VNIs           3 free of 4, 1 in use\n");
     assert_int_equal(RUN("status", "--json"), 0);
     assert_words(test->out, "  \"version\": \"0.1.0\",\n");
     assert_words(test->out, "  \"new\": [\n");
@@ -1035,7 +1069,8 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
     cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
-    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(status__is_the_leaders), cmocka_unit_test(reserve__sends_the_options),
+    cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

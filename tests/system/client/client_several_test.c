@@ -331,7 +331,7 @@ static void several__a_host_that_is_down_takes_part_of_the_time(void **state)
     snprintf(list, sizeof list, "%s, %s", hole.url, several.urls[1]);
     assert_int_equal(mcast_open(&several.handle, list, NULL), 0);
     assert_int_equal(mcast_set_munge(several.handle, MCAST_MUNGE_NEVER, NULL, NULL), 0);
-    assert_int_equal(mcast_set_timeout(several.handle, 4000, NULL), 0);
+    assert_int_equal(mcast_set_timeout(several.handle, 10000, NULL), 0);
     expect_status(&several, 0);
     fakebroker_stand_by(several.fakes[1], hole.url);
     expect_failure(&several, "no-connection", (const char *[]){hole.url, "not-leader", NULL});
@@ -352,7 +352,7 @@ static void several__a_silent_broker_takes_part_of_the_time(void **state)
     mcast_close(several.handle);
     snprintf(list, sizeof list, "%s %s", fakebroker_url(silent), several.urls[1]);
     assert_int_equal(mcast_open(&several.handle, list, NULL), 0);
-    assert_int_equal(mcast_set_timeout(several.handle, 4000, NULL), 0);
+    assert_int_equal(mcast_set_timeout(several.handle, 10000, NULL), 0);
     expect_status(&several, 0);
     fakebroker_expect(silent, 1, STATUS);
     fakebroker_destroy(silent);
@@ -368,7 +368,7 @@ static void several__a_slow_leader_is_asked_again(void **state)
     begin_with(&several, script, SIZE(script));
     fakebroker_lead(several.fakes[0]);
     fakebroker_stand_by(several.fakes[1], several.urls[0]);
-    assert_int_equal(mcast_set_timeout(several.handle, 3000, NULL), 0);
+    assert_int_equal(mcast_set_timeout(several.handle, 9000, NULL), 0);
     expect_status(&several, 0);
     expect_asked(&several, STATUS, 2, 1, 1);
     end(&several);

@@ -214,7 +214,7 @@ static int listen_only(char url[64])
  * before it. One that does not open has five seconds at most (G23). */
 static void connection__that_is_open_is_waited_for(void **state)
 {
-    enum { MORE_THAN_FIVE_S = 5500 };
+    enum { MORE_THAN_FIVE_S = 15000 };
     static const char *const words[] = {"timeout", "no-connection"};
     char url[64];
     struct mcast_error error;

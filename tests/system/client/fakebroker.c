@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { REQUEST_MAX = 1 << 16, REQUESTS_MAX = 64, DEADLINE_S = 30 };
+enum { REQUEST_MAX = 1 << 16, REQUESTS_MAX = 64, DEADLINE_S = 180 };
 
 struct fakebroker {
     const struct reply *script;

@@ -8,7 +8,7 @@ export PATH=$build/bin:$PATH
 source "$(dirname "$0")/../rig/fixture.sh"
 
 mkdir "$dir/conf.d"
-printf '[vni]\npool = 4000-4001\n[cluster "tuo"]\nlist_command = /bin/false\n[cluster "elcap"]\nnodes = n[1-300]\n' \
+printf '[fm]\nrelist = 1h\n[vni]\npool = 4000-4001\n[cluster "tuo"]\nlist_command = /bin/false\n[cluster "elcap"]\nnodes = n[1-300]\n' \
     >"$dir/conf.d/people.conf"
 prepare
 
@@ -21,7 +21,7 @@ says() { # says WORDS: the first line of status
 }
 
 # ---- list ----
-mcastctl reserve --uid 0 --node-count 2 small >"$dir/out/small"
+mcastctl reserve --uid root --node-count 2 small >"$dir/out/small"
 mcastctl reserve --uid 0 --node-count 200 large >"$dir/out/large"
 [ "$(mcastctl list --sort -nodes --output job,user | tail -n +2 | tr -s ' ' | paste -sd,)" = "large root,small root" ] ||
     fail "list is not sorted by nodes"
@@ -43,6 +43,9 @@ has "$dir/list" "released     when the job was over"
     fail "--json --sort"
 mcastctl nodes --no-header --sort -node --limit 2 -o node >"$dir/list"
 [ "$(paste -sd, "$dir/list")" = "n99,n98" ] || fail "nodes are not sorted"
+mcastctl nodes >"$dir/list" 2>"$dir/refused"
+has "$dir/list" "none known"
+has "$dir/refused" "no NIC is known of 300 nodes"
 if mcastctl nodes --json --sort node 2>"$dir/refused"; then fail "--json of nodes is sorted"; fi
 if mcastctl list --output job,,user 2>"$dir/refused"; then fail "a field without a name"; fi
 mcastctl list --held --sort age -o +reason >"$dir/list" || fail "--held with other columns"
@@ -50,21 +53,26 @@ mcastctl list --held --sort age -o +reason >"$dir/list" || fail "--held with oth
 # ---- status ----
 mcastctl status >"$dir/status"
 has "$dir/status" "2 active, 2 with addresses"
-has "$dir/status" "0 free of 2, 2 live"
+has "$dir/status" "0 free of 2, 2 in use"
 [ "$(wc -l <"$dir/status")" -le 24 ] || fail "status is more than a screen"
 if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
 says "NO VNI IS FREE for " || fail "status does not say that the VNIs are used up"
 has "$dir/status" "mcastctl doctor"
+mcastctl release --number 99 small 2>"$dir/refused" && fail "a number that is another's is released"
+has "$dir/refused" "not 99: nothing was released"
 mcastctl release small >"$dir/out/released"
 list_fails() { mcastctl status >"$dir/status" && grep -q "THE ACTIVE JOBS OF tuo CANNOT BE LISTED" "$dir/status"; }
 until_it "status says that a list command fails" list_fails
 kill "$fm"
 fm=''
-until_it "status says that the fabric manager is away" says "NO FABRIC MANAGER"
+# It is idle, so nothing is asked of it for an hour, but by who looks for faults.
+doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "link .*down for|down for" "$dir/doctor"; }
+until_it "the doctor has it asked" doctor_says
+says "NO FABRIC MANAGER" || fail "status does not say that the fabric manager is away"
 has "$dir/status" "hardware collectives"
 
 # ---- top ----
-mcastctl top --every 100ms >"$dir/top" &
+mcastctl top --every 1 >"$dir/top" &
 top=$!
 others="$top $others"
 twice() { [ "$(grep -c '^NO FABRIC MANAGER' "$dir/top")" -ge 2 ]; }
@@ -119,16 +127,20 @@ wait "$top" || fail "top ended with $?"
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
 has "$dir/refused" "did you mean status?"
-for typed in lsit:list stat:status hepl:help show:; do
-    if mcastctl help "${typed%:*}" >"$dir/refused" 2>&1; then continue; fi
+for typed in lsit:list stat:status hepl:help jobs:list ls:list del:release health:status watch:events; do
+    if mcastctl help "${typed%:*}" >"$dir/refused" 2>&1; then fail "${typed%:*} is a command"; fi
     has "$dir/refused" "did you mean ${typed#*:}?"
 done
+if mcastctl show 2>"$dir/refused"; then fail "no job was shown"; fi
+has "$dir/refused" "mcastctl list"
 if mcastctl list --sotr age 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --sort?"
 if mcastctl --ulr x list 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --url?"
 if mcastctl top --every 10ms 2>"$dir/refused"; then fail "top more often than it may"; fi
 has "$dir/refused" "--every: 100ms at least"
+if mcastctl reserve --uid nosuchuser --node-count 1 x 2>"$dir/refused"; then fail "of no user"; fi
+has "$dir/refused" "--uid: there is no user 'nosuchuser'"
 if mcastctl top --json 2>"$dir/refused"; then fail "top of JSON"; fi
 if mcastctl frobnicate 2>"$dir/refused"; then fail "a command that there is not"; fi
 if grep -q "did you mean" "$dir/refused"; then fail "what is like nothing means nothing"; fi

@@ -54,7 +54,12 @@ jobs() { # jobs COMMAND NUMBER…: on so many jobs of elcap
     for job; do "$command" elcap "$job"; done
 }
 release() { mcastctl --cluster "$1" release "$2" >>"$dir/out/released"; }
-forget() { fm_asks -X DELETE "$url/fabric/collectives/jobs/$1-$2" >/dev/null; }
+# The fabric manager forgets these of elcap at once: one by one, each would be lost by itself.
+forget() {
+    local names
+    names=$(printf ',"elcap-%s"' "$@")
+    fm_asks "$url/mock/forget" -d "{\"jobs\":[${names#,}]}" >/dev/null
+}
 clean() { # the nodes of released jobs are off, and administrators say so
     mcastctl fence n1 --reason "it is off" && mcastctl fence n2 --reason "it is off"
 } >>"$dir/out/fenced"
@@ -80,7 +85,7 @@ nonsense|fault {"path":"*/jobs/","garbage":true}|THE FABRIC MANAGER'S LIST OF JO
 no addresses|denied|THE FABRIC MANAGER RESERVES NOTHING for [^,]*, [0-9]+ times in a row: .*; jobs run without hardware collectives → see the fabric manager's own log|-> the job runs without hardware collectives|allowed
 full disk|no_room|NOTHING CAN BE SAVED for [^:]*: .*make room.* → free space there|cannot save: .*make room.*do not restart|room
 budget|reserve tuo b|THE BUDGET OF tuo \(23 of 23\) IS USED UP: .* → wait for jobs||freed
-quarantine|held|9 OF 16 VNIS ARE HELD after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
+quarantine|held|9 OF 16 VNIS ARE QUARANTINED after their jobs, the longest for [^,]*, 9 of them for jobs of [^:]*: .* → mcastctl list --held||clean
 no VNI|taken|NO VNI IS FREE for [^:]*: .*16 in use.* → for jobs that are over but active: set list_command .* else give \[vni\] pool more|0 available.* -> refused; .*mcastctl status|untaken
 mass loss|lost|ALARM mass-loss for [^:]*: .* → check the fabric manager|ALARM mass-loss: .* -> check the fabric manager|found
 jobs' list|break_list|THE ACTIVE JOBS OF tuo CANNOT BE LISTED for [^,]*, .*slurmctld is away → run list_command|list_command of cluster tuo: .*slurmctld is away.* -> nothing is concluded|mend_list
@@ -93,13 +98,13 @@ allowed() { no_fault && reserve elcap 4 && jobs release 1 2 3 4 && clean; }
 held() { jobs reserve 1 2 3 4 5 6 7 8 9 && jobs release 1 2 3 4 5 6 7 8 9; }
 taken() { jobs reserve 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && ! reserve elcap 17; }
 untaken() { jobs release 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 && clean; }
-lost() { jobs reserve 1 2 3 4 && jobs forget 1 2 3 4; }
+lost() { jobs reserve 1 2 3 4 && forget 1 2 3 4; }
 found() { mcastctl accept-loss >>"$dir/out/accepted" && jobs release 1 2 3 4 && clean; }
 
 # Text is broken where the line ends.
 status_says() { mcastctl status | tee "$dir/status" | tr -s ' \n' ' ' | grep -qE "$1"; }
 shows() { # shows KIND WORDS
-    local end=$((SECONDS + 60))
+    local end=$((SECONDS + 120))
     until status_says "$2"; do
         [ $SECONDS -lt $end ] || { cat "$dir/status" >&2 && fail "$1: status does not say: $2"; }
         sleep 0.1
@@ -120,7 +125,7 @@ done 3< <(troubles)
 # ---- several at once ----
 jobs reserve 1 2 3 4
 reserve tuo b
-jobs forget 1 2 3 4
+forget 1 2 3 4
 shows "the alarm" "ALARM mass-loss"
 break_list
 no_room
@@ -137,17 +142,17 @@ kill "$fm"
 wait "$fm" || true
 rm "$dir/fm.state" # a fabric manager without jobs that this ledger would not know
 start_fm
-draw() { port=$((10000 + RANDOM % 20000)); } # below those that the kernel gives to clients
 etcd_answers() {
     kill -0 "$etcd" 2>/dev/null || start_etcd # another program has the port
     curl -sS -o "$dir/etcd.health" "http://127.0.0.1:$port/health" 2>>"$dir/etcd.log"
 }
 start_etcd() {
-    draw
+    draw_ports 2
+    read -r port peer <<<"$ports"
     etcd --data-dir "$dir/etcd.$port" --listen-client-urls "http://127.0.0.1:$port" \
-        --advertise-client-urls "http://127.0.0.1:$port" --listen-peer-urls "http://127.0.0.1:$((port + 1))" \
-        --initial-advertise-peer-urls "http://127.0.0.1:$((port + 1))" \
-        --initial-cluster "default=http://127.0.0.1:$((port + 1))" >>"$dir/etcd.log" 2>&1 &
+        --advertise-client-urls "http://127.0.0.1:$port" --listen-peer-urls "http://127.0.0.1:$peer" \
+        --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
+        --initial-cluster "default=http://127.0.0.1:$peer" >>"$dir/etcd.log" 2>&1 &
     etcd=$!
     others="$etcd $others"
 }

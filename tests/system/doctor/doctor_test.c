@@ -42,7 +42,7 @@ static int run_doctor(const char *url, const char *config)
         argv[used++] = "--node-config";
         argv[used++] = node_config;
     }
-    const int status = program_run(argv, NULL, text, sizeof text);
+    const int status = program_run_for(AWAIT_DEADLINE_MS, argv, NULL, text, sizeof text);
     json_decref(report);
     report = json_loads(text, 0, NULL);
     if (!report)
@@ -132,7 +132,7 @@ static int run_on_site(void)
 static int run_for_people(const char *command)
 {
     const char *argv[] = {MCASTCTL, "--url", testbed_socket(testbed), command, NULL};
-    return program_run(argv, NULL, text, sizeof text);
+    return program_run_for(AWAIT_DEADLINE_MS, argv, NULL, text, sizeof text);
 }
 
 static void doctor__finds_nothing_where_all_is_well(void **state)
@@ -299,12 +299,12 @@ static void doctor__finds_a_certificate_that_is_about_to_end(void **state)
                           secured_file(site, "admin.key"),
                           "doctor",
                           NULL};
-    assert_int_equal(program_run(argv, NULL, text, sizeof text), 1);
+    assert_int_equal(program_run_for(AWAIT_DEADLINE_MS, argv, NULL, text, sizeof text), 1);
     expect_text("ends in");
     expect_text("certificate \"admin\", an admin");
     argv[3] = "doctor"; /* nothing that proves who the broker is */
     argv[4] = NULL;
-    assert_int_equal(program_run(argv, NULL, text, sizeof text), 4);
+    assert_int_equal(program_run_for(AWAIT_DEADLINE_MS, argv, NULL, text, sizeof text), 4);
     expect_text("is not trusted");
 }
 
@@ -324,7 +324,7 @@ static void doctor__finds_munge_that_does_not_work(void **state)
 static void run_mcastd(const char *config, const char *option)
 {
     const char *argv[] = {MCASTD, "--config", config, option, NULL};
-    assert_int_equal(program_run(argv, NULL, text, sizeof text), 0);
+    assert_int_equal(program_run_for(AWAIT_DEADLINE_MS, argv, NULL, text, sizeof text), 0);
 }
 
 /* As an administrator makes them: the broker's first, from which the node's is printed. */

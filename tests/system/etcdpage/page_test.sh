@@ -19,12 +19,9 @@ hosts='m1 m2 m3'
 declare -A client peer member # by host: ports, and the process
 
 # Below those that the kernel gives to clients, and tried anew when another program has one.
-draw_ports() {
-    local host
-    for host in $hosts; do
-        client[$host]=$((10000 + RANDOM % 20000))
-        peer[$host]=$((10000 + RANDOM % 20000))
-    done
+place_members() {
+    draw_ports 6
+    read -r "client[m1]" "client[m2]" "client[m3]" "peer[m1]" "peer[m2]" "peer[m3]" <<<"$ports"
 }
 
 # What the page and its files say, for this machine.
@@ -69,7 +66,7 @@ configure_member() {
 
 start_members() {
     local host
-    draw_ports
+    place_members
     for host in $hosts; do configure_member "$host"; done
     for host in $hosts; do start_member "$host"; done
 }
@@ -96,7 +93,7 @@ guarded() {
 succeeded() { [[ $1 == *'"succeeded":true'* ]]; }
 
 cd "$dir"
-draw_ports
+place_members
 bash -eu <<<"$(block 1)" >"$dir/openssl.log" 2>&1 || fail "the certificates: $(cat "$dir/openssl.log")"
 [ -z "$(find . -name '*.key' -perm /077)" ] || fail "a key can be read by others"
 

@@ -15,7 +15,7 @@ flux_conf "\"$hooks/prolog\", \"--\", \"$dir/onrank\", \"$dir/slow-prolog\"" \
     "\"$hooks/epilog\", \"--\", \"$dir/onrank\", \"$dir/slow-epilog\""
 start_flux 2
 
-ends() { flux job wait-event --quiet --timeout=60 "$1" clean >/dev/null || fail "$1 does not end: $(flux job eventlog "$1")"; }
+ends() { flux job wait-event --quiet --timeout=180 "$1" clean >/dev/null || fail "$1 does not end: $(flux job eventlog "$1")"; }
 reached() { [ -e "$dir/$1.reached.0" ] && [ -e "$dir/$1.reached.1" ]; }
 has_reservation() { mcastctl show "$(flux job id --to=f58plain "$1")" >/dev/null 2>&1; }
 has() { flux job eventlog "$1" | grep -q " $2"; }

@@ -28,9 +28,9 @@ expect() {
 plain() { flux job id --to=f58plain "$1"; }
 start_job() { # sets id
     id=$(flux submit "$@" sleep inf)
-    flux job wait-event --quiet --timeout=60 "$id" start >/dev/null || fail "no start: $*"
+    flux job wait-event --quiet --timeout=180 "$id" start >/dev/null || fail "no start: $*"
 }
-ended() { flux job wait-event --quiet --timeout=60 "$1" clean >/dev/null || fail "$1 does not end"; }
+ended() { flux job wait-event --quiet --timeout=180 "$1" clean >/dev/null || fail "$1 does not end"; }
 
 # Whichever way this Flux asks the broker, the answers are the same.
 if [ -e "$build/lib/flux/mcast.so" ]; then

@@ -29,7 +29,7 @@ flux job wait-event --quiet "$lost" start >/dev/null
 fm_asks -X POST "$url/mock/forget" >/dev/null
 kill_broker # it looks when it comes up
 start_broker
-flux job wait-event --quiet --timeout=60 "$lost" clean >/dev/null || fail "the job that lost its reservation runs on"
+flux job wait-event --quiet --timeout=180 "$lost" clean >/dev/null || fail "the job that lost its reservation runs on"
 said=$(flux job eventlog "$lost" | grep ' exception ')
 [[ $said == *'type="mcast" severity=0 '*"mcast: "* ]] || fail "its user is told: $said"
 [ "$(flux jobs -n -o '{state}' "$kept")" = RUN ] || fail "a job without multicast addresses was ended, too"
@@ -38,7 +38,7 @@ said=$(flux job eventlog "$lost" | grep ' exception ')
 id=$(flux job id --to=f58plain "$kept")
 kill_broker
 flux cancel "$kept"
-flux job wait-event --quiet --timeout=60 "$kept" clean >/dev/null || fail "a job does not end without mcastd"
+flux job wait-event --quiet --timeout=180 "$kept" clean >/dev/null || fail "a job does not end without mcastd"
 logged() { flux dmesg | grep -q "mcast.*$id is not released"; }
 until_it "the epilog says so in Flux's log" logged
 running=$(flux job id --to=f58plain "$(flux submit -N2 -n2 sleep inf)")

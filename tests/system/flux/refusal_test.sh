@@ -9,6 +9,8 @@ plugin=$build/lib/flux/mcast.so
 [ -e "$plugin" ] || skip "the plugin was not built (PKG_CONFIG_PATH=$FLUX_PREFIX/lib/pkgconfig)"
 export FLUX_MCAST_PUBLISHED=plugin FLUX_EXEC_PATH=$build/libexec/flux/cmd
 hold=reports
+documents=
+if [ "$(id -u)" = 0 ] && [ -x /usr/sbin/munged ]; then documents=yes && start_munged; fi
 prepare
 cat >"$dir/etc/flux.toml" <<CONF
 [job-manager]
@@ -29,7 +31,7 @@ refused() {
     shift
     ! said=$(flux run "$@" true 2>&1) || fail "'$*' is not refused"
     id=$(flux job last)
-    flux job wait-event --quiet --timeout=60 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
+    flux job wait-event --quiet --timeout=180 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"
     [[ $said == *"type=mcast severity=0 "*"$words"* ]] || fail "'$*' is told: $said"
     [[ $(flux jobs -no '{exception.type}: {exception.note}' "$id") == "mcast: "*"$words"* ]] || fail "flux jobs has another note: $(flux jobs -no '{exception.note}' "$id")"
     ! flux job eventlog "$id" | grep ' exception ' | grep -qv 'type="mcast"' || fail "it has other exceptions: $(flux job eventlog "$id")"
@@ -84,6 +86,33 @@ refused "(on n2, which is drained now" -N4
 [[ $(drained) == "2 mcast: mcast-node prolog ended with 127 and said nothing" ]] || fail "drained is: $(drained)"
 cp "$dir/mcast-node" "$dir/bin/mcast-node"
 flux resource undrain 2
+
+# Without documents the reservation is in the KVS, and the broker is not needed.
+if [ "$documents" ]; then
+    echo "# the broker is needed, and one node alone cannot reach it: the first job ends, the second drains that node"
+    cp "$dir/node3.conf" "$dir/node3.conf.before"
+    sed -i 's|^url = .*|url = unix:/nowhere\nbusy_retry = 0s|; s|^launch_user = .*|launch_user = no_such_user|' "$dir/node3.conf"
+    refused "cannot reach mcastd at /nowhere" -N4
+    [ -z "$(drained)" ] || fail "a broker that may be away for all drains $(drained)"
+    read -r boot ms job <"$dir/spool3/unreached"
+    echo "$boot $((ms - 60000)) $job" >"$dir/spool3/unreached" # as if a minute ago
+    refused "only this node cannot reach the broker" -N4
+    [[ $(drained) == "3 mcast: only this node cannot reach the broker, "*/nowhere*dry-run* ]] || fail "drained is: $(drained)"
+    mv "$dir/node3.conf.before" "$dir/node3.conf"
+    flux resource undrain 3
+    echo 0 >"$dir/spool3/missed" # its turn to ask what it missed, which is that there is nothing of both
+    MOCK_RANK=3 mcast-node tend || fail "tend fails where all is mended"
+fi
+
+echo "# a broker that is away, and jobs that may start without: nodes do not wait for what is not published"
+flux jobtap remove mcast.so
+flux jobtap load "$plugin" cluster=elcap optional=true patience=1
+kill_broker
+flux run -N4 true || fail "a job that may start without ends: $(flux jobs -no '{exception.note}' "$(flux job last)")"
+[ -z "$(drained)" ] || fail "a broker that is away drains $(drained)"
+start_broker
+flux jobtap remove mcast.so
+flux jobtap load "$plugin" cluster=elcap
 
 flux run -N4 true || fail "all is as it was, and a job fails"
 expect_clean

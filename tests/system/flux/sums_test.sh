@@ -38,9 +38,9 @@ start_flux 4 -Sbroker.exit-norestart=0 --test-exit-mode=leader
 held() { mcastctl list --held 2>&1; }
 start() { # start [NODES]: a job on all nodes, in $id
     id=$(flux submit -N"${1:-4}" -n"${1:-4}" sleep inf)
-    flux job wait-event --quiet --timeout=60 "$id" start >/dev/null || fail "it does not start: $(flux job eventlog "$id")"
+    flux job wait-event --quiet --timeout=180 "$id" start >/dev/null || fail "it does not start: $(flux job eventlog "$id")"
 }
-clean() { flux job wait-event --quiet --timeout=60 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"; }
+clean() { flux job wait-event --quiet --timeout=180 "$id" clean >/dev/null || fail "it does not end: $(flux job eventlog "$id")"; }
 # "…/jobs/{job}" and what is below it, by which no test asks here
 asked() { requests '/jobs/{'; }
 # Requests that the fabric manager has answered and that changed something: POST, DELETE, PATCH.
@@ -112,7 +112,7 @@ echo "# a job that wants nothing costs the broker nothing"
 before=$(asked)
 flux run -N4 -o mcast=off true || fail "a job that wants nothing fails"
 wants_nothing=$(flux job last)
-flux job wait-event --quiet --timeout=60 "$wants_nothing" clean >/dev/null
+flux job wait-event --quiet --timeout=180 "$wants_nothing" clean >/dev/null
 housekept() { [ -z "$(flux housekeeping list -n)" ]; }
 until_it "housekeeping is over" housekept
 [ "$(asked)" = "$before" ] || fail "$(($(asked) - before)) requests for a job that wants nothing"

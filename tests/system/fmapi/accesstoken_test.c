@@ -415,9 +415,9 @@ static void login__waits_no_longer_than_the_timeout(void **state)
     static const int faults[] = {SCRIPTEDSERVER_SILENT, SCRIPTEDSERVER_STALL};
     for (size_t i = 0; i < 2; i++) {
         struct scene scene;
-        scene_init(&scene, 2000); /* the second login needs time on a busy machine */
+        scene_init(&scene, 5000); /* the second login needs time on a busy machine */
         scene.issuer.fault = faults[i];
-        login_is(&scene, ERROR_IO, "/realms/fm/token: no whole answer in time (2000 ms)");
+        login_is(&scene, ERROR_IO, "/realms/fm/token: no whole answer in time (5000 ms)");
         issuer_grant(&scene.issuer, "3600");
         login_is(&scene, 0, "");
         scene_release(&scene);
@@ -429,7 +429,7 @@ static void call__waits_for_a_login_within_its_time(void **state)
 {
     struct scene scene;
     struct landing landing = {0};
-    scene_init(&scene, 2000); /* its request needs time on a busy machine */
+    scene_init(&scene, 5000); /* its request needs time on a busy machine */
     scene.issuer.fault = SCRIPTEDSERVER_SILENT;
     apiclient_start(&scene.apiclient, FMCALL_RESERVE, "c-1", &landing);
     apiclient_await(&scene.apiclient, &landing);

@@ -322,14 +322,15 @@ static void list__bounds_a_link(void **state)
     }
 }
 
-enum { ENDLESS_TIMEOUT_MS = 300 };
+enum { ENDLESS_TIMEOUT_MS = 1000 };
 
 struct endless {
     uint64_t silent_after_ms; /* 0: never */
     uint64_t first_ns;
 };
 
-/* Each page links to another one; big enough that the list's time is up before its pages are. */
+/* Each page links to another one, and comes so slowly that the list's time is up before its pages
+ * are. */
 static void go_on(void *arg, const struct scriptedserver_request *request,
                   struct scriptedserver_answer *answer)
 {
@@ -339,6 +340,7 @@ static void go_on(void *arg, const struct scriptedserver_request *request,
     if (endless->silent_after_ms > 0 &&
         uv_hrtime() - endless->first_ns > endless->silent_after_ms * 1000000)
         answer->fault = SCRIPTEDSERVER_SILENT;
+    nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     answer->body = scriptedserver_text(
         "{\"documentLinks\":[],%200000s\"nextPageLink\":\"" LIST "?%u\"}", "", request->number);
 }
@@ -348,13 +350,13 @@ static void list__ends_in_time(void **state)
     /* Every page is there at once, but there is always another one. */
     struct census census = count_all(go_on, &(struct endless){0}, ENDLESS_TIMEOUT_MS);
     assert_int_equal(census.landing.outcome, FM_TIMEOUT);
-    assert_non_null(strstr(census.landing.words, "the list did not end in 1800 ms; page "));
+    assert_non_null(strstr(census.landing.words, "the list did not end in 6000 ms; page "));
 
     /* The last page has what is left of the list's time, not a call's. */
     census = count_all(go_on, &(struct endless){.silent_after_ms = 5 * ENDLESS_TIMEOUT_MS + 100},
                        ENDLESS_TIMEOUT_MS);
     assert_int_equal(census.landing.outcome, FM_TIMEOUT);
-    assert_non_null(strstr(census.landing.words, "the list did not end in 1800 ms; page "));
+    assert_non_null(strstr(census.landing.words, "the list did not end in 6000 ms; page "));
 }
 
 static void destroy__is_allowed_in_a_page(void **state)

@@ -257,7 +257,7 @@ static void login__gives_up_files_that_do_not_come(void **state)
     struct fmapi_options options = apiclient_options(scriptedserver_url(scene.scriptedserver));
     options.auth = FMAPI_AUTH_BASIC;
     options.authdir = scene.folder;
-    options.timeout_ms = 2000; /* the last login needs time on a busy machine */
+    options.timeout_ms = 5000; /* the last login needs time on a busy machine */
     apiclient_init(&scene.apiclient, &options);
     blockedworkers_begin(&blockedworkers, &scene.apiclient);
 

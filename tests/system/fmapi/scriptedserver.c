@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { HEAD_MAX = 2 << 20, DEADLINE_S = 60 }; /* of a head and its body */
+enum { HEAD_MAX = 2 << 20, DEADLINE_S = 180 }; /* of a head and its body */
 
 struct scriptedserver {
     struct scriptedserver_options options;

@@ -19,7 +19,7 @@ void brokers_open(struct brokers *brokers, struct etcdcluster *cluster)
 {
     static const char key[] = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\n";
     char path[128];
-    *brokers = (struct brokers){.cluster = cluster, .lease = "2s", .lines = ""};
+    *brokers = (struct brokers){.cluster = cluster, .lease = "8s", .lines = ""};
     assert_int_equal(etcdcluster_await(cluster), 0);
     assert_int_equal(etcdcluster_wipe(cluster), 0);
     assert_int_equal(folder_create(brokers->folder), 0);

@@ -18,7 +18,7 @@ struct brokers {
     char folder[FOLDER_PATH_SIZE];
     struct network *network; /* broker i is at its host first_host + i; or NULL */
     unsigned first_host;
-    const char *lease;                      /* "2s" */
+    const char *lease;                      /* "8s": a busy machine keeps it up */
     const char *lines;                      /* further ones of [state]; "" */
     const char *endpoints[BROKERS_MAX];     /* members as it reaches them; NULL: all as they are */
     struct process *processes[BROKERS_MAX]; /* NULL: does not run */

@@ -379,7 +379,6 @@ static void ledger__of_thousands_is_taken_over(void **state)
     enum { JOBS = 5000 };
     struct plainhttp_reply reply;
     char path[64];
-    brokers.lease = "8s"; /* kept up by a busy machine, too */
     brokers_start_all(&brokers, 2);
     for (int i = 0; i < JOBS; i++) {
         (void)snprintf(path, sizeof path, "/v1/clusters/elcap/jobs/f%d", i);
@@ -529,7 +528,6 @@ static void tokens__are_good_at_the_next_leader(void **state)
                    "[inventory]\nsource = off\n[hwcoll]\nmin_nodes = 1\naddresses_per_job = 64",
                    testbed_fm_url(testbed), testbed_folder(testbed));
     brokers.lines = lines;
-    brokers.lease = "8s";
     brokers_start_all(&brokers, 2);
     await_link(0);
     assert_int_equal(brokers_call(&brokers, 0, "PUT", JOB, RESERVE, &reply), 201);

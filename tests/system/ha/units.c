@@ -80,6 +80,7 @@ int units_open(struct units *units, struct scene *scene, struct etcdcluster *clu
 {
     *units = (struct units){.scene = scene, .network = network};
     brokers_open(&units->brokers, cluster);
+    units->brokers.lease = "2s";
     units->brokers.network = network;
     units->brokers.first_host = UNITS_HOST(0);
     if (open_links(units, cluster) < 0)

@@ -143,7 +143,7 @@ static void fm__that_cannot_be_trusted_is_sent_nothing(void **state)
     static const char *const cas[] = {"yes", NULL, "/nowhere/ca.pem"};
     for (size_t i = 0; i < sizeof cas / sizeof cas[0]; i++) {
         fixture_set(fixture, "FI_CXI_COLL_FABRIC_MGR_CACERT", cas[i]);
-        assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "1s"), 1);
+        assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "5s"), 1);
         said(fixture, "the fabric manager: cannot be reached");
     }
     assert_int_equal(fixture_requests(fixture), before);
@@ -174,7 +174,7 @@ static void gateway__that_answers_404_has_ended_nothing(void **state)
     fixture_tell_fm(
         fixture, "POST", "/mock/faults",
         "{\"status\":404,\"body\":{\"message\":\"no Route matched with those values\"}}");
-    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "1s"), 1);
+    assert_int_equal(FIXTURE_RUN(fixture, "--wait", "--strict", "--deadline", "5s"), 1);
     said(fixture, "no Route matched with those values");
     fixture_trees_are(fixture, FIXTURE_ALL);
     fixture_tell_fm(fixture, "DELETE", "/mock/faults", NULL);

@@ -68,6 +68,7 @@ static void each_name__may_what_its_list_says(void **state)
         {"GET", "/v1/jobs?node=elcap7&cluster=tuo", NULL, 200, 403, 200, 403, 403, 401},
         {"GET", "/v1/events?follow=0", NULL, 200, 200, 200, 403, 403, 401},
         {"GET", "/v1/status", NULL, 200, 200, 200, 200, 403, 401},
+        {"GET", "/v1/history", NULL, 200, 200, 200, 200, 403, 401},
         {"GET", "/v1/options?cluster=tuo", NULL, 200, 200, 200, 200, 403, 401},
         {"GET", "/metrics", NULL, 200, 200, 200, 200, 403, 401},
         {"GET", "/v1/whoami", NULL, 200, 200, 200, 200, 200, 200},

@@ -252,8 +252,8 @@ static void slow_reader__gets_a_gap(void **state)
     line_close(slow);
     slow = site_line(site);
     assert_int_equal(line_request(slow, "GET", "/v1/events?after=0", NULL, NULL), 0);
-    reserve(site, 1, 4000); /* far more than the socket takes */
-    assert_true(line_await(slow, "id: 4000\n"));
+    reserve(site, 1, 1500); /* far more than the socket takes */
+    assert_true(line_await(slow, "id: 1500\n"));
     assert_non_null(strstr(line_seen(slow), "event: gap\n"));
     line_close(slow);
 }
@@ -265,7 +265,7 @@ static void stalled_reader__does_not_keep_the_broker(void **state)
     site_restart(site, &(struct site_options){.mcastd = MCASTD, .state = "events_keep = 10000"});
     struct line *stalled = site_line(site);
     assert_int_equal(line_request(stalled, "GET", "/v1/events?after=0", NULL, NULL), 0);
-    reserve(site, 1, 4000); /* far more than the socket takes */
+    reserve(site, 1, 1500); /* far more than the socket takes */
     site_stop(site);
     line_close(stalled);
 }

@@ -268,6 +268,7 @@ static void owner__reads_own_jobs_only(void **state)
     assert_int_equal(site_call(site, "GET", ELCAP "mine", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", ELCAP "mine/env", NULL, NULL), 200);
     assert_int_equal(site_call(site, "GET", "/v1/status", NULL, NULL), 200);
+    assert_int_equal(site_call(site, "GET", "/v1/history", NULL, NULL), 200);
     assert_forbidden(site, "GET", "/metrics", NULL);
     assert_forbidden(site, "GET", "/v1/fabric", NULL);
     assert_forbidden(site, "GET", "/v1/nodes", NULL);
@@ -290,6 +291,60 @@ static void owner__reads_own_jobs_only(void **state)
     assert_forbidden(site, "GET", "/v1/jobs?node=n1&silent=yes", NULL);
     snprintf(path, sizeof path, "/v1/jobs?uid=%u", my_uid + 1);
     assert_forbidden(site, "GET", path, NULL);
+}
+
+/* Why the list of tuo failed; "" when it did not. */
+static const char *list_error(const struct answer *answer)
+{
+    const json_t *cluster, *clusters = json_object_get(answer->json, "clusters");
+    const char *error = NULL;
+    size_t i;
+    json_array_foreach(clusters, i, cluster)
+    {
+        if (strcmp(json_string_value(json_object_get(cluster, "name")), "tuo") == 0)
+            error = json_string_value(json_object_get(cluster, "list_error"));
+    }
+    assert_non_null(error);
+    return error;
+}
+
+static bool have_failed(void *arg)
+{
+    struct answer answer;
+    assert_int_equal(site_call(arg, "GET", "/v1/status", NULL, &answer), 200);
+    const bool failed =
+        answer_text(&answer, "fabric_manager.last_error")[0] && list_error(&answer)[0];
+    answer_release(&answer);
+    return failed;
+}
+
+static void assert_errors(struct site *site, const struct site_options *options, const char *link,
+                          const char *list)
+{
+    struct answer answer;
+    site_restart(site, options);
+    assert_true(await(have_failed, site, 60000));
+    assert_int_equal(site_call(site, "GET", "/v1/status", NULL, &answer), 200);
+    assert_non_null(strstr(answer_text(&answer, "fabric_manager.last_error"), link));
+    assert_non_null(strstr(list_error(&answer), list));
+    answer_release(&answer);
+}
+
+/* B8: what programs and the fabric manager say may name any user's job: it is for who may see all
+ * of these. Others are told the cause in words of ours. */
+static void status__has_words_of_others_for_who_may_see_all_jobs(void **state)
+{
+    struct site *site = *state;
+    struct site_options admin = as_admin(), elcap = as_manager_of(me, OTHER_UID),
+                        tuo = as_manager_of(OTHER_UID, me),
+                        owner = as_manager_of(OTHER_UID, OTHER_UID);
+    admin.vni = elcap.vni = tuo.vni = owner.vni =
+        "pool = 1024-65535\n[fm]\nurl = http://127.0.0.1:1\nauthdir = /nonexistent/login-of-alice\n"
+        "[cluster \"tuo\"]\nlist_command = /bin/ls /nonexistent/job-of-alice\nlist_every = 1s\n";
+    assert_errors(site, &admin, "alice", "alice");
+    assert_errors(site, &tuo, "the login failed", "alice");
+    assert_errors(site, &elcap, "the login failed", "list_command failed");
+    assert_errors(site, &owner, "the login failed", "list_command failed");
 }
 
 /* The site may name who else reads the metrics, and that is all that he may; or let everybody. */
@@ -548,6 +603,7 @@ int main(void)
         ON_SITE(manager__sees_its_own_nodes_only),
         ON_SITE(manager__of_two_clusters_sees_both),
         ON_SITE(owner__reads_own_jobs_only),
+        ON_SITE(status__has_words_of_others_for_who_may_see_all_jobs),
         ON_SITE(owner__follows_own_jobs_only),
         ON_SITE(stream__of_a_role_ends_with_it),
         ON_SITE(options__are_for_every_user),

@@ -69,11 +69,11 @@ has "$dir/kinds" "port-changed, fabric-changed"
 [ -x /usr/sbin/slurmctld ] || { echo "slurmctld is not installed: not tried" >&2 && exit 0; }
 mcastctl topology --format slurm >"$dir/slurm/topology.conf"
 export SLURM_CONF=$dir/slurm/slurm.conf
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+draw_ports 1
 cat >"$SLURM_CONF" <<CONF
 ClusterName=elcap
 SlurmctldHost=$(hostname)(127.0.0.1)
-SlurmctldPort=$port
+SlurmctldPort=$ports
 SlurmUser=$(id -un)
 AuthType=auth/none
 CredType=cred/none

@@ -22,7 +22,7 @@ static struct testbed *testbed;
 static const struct testbed_options options = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
-    .fm = "timeout = 1s\nreserve_timeout = 2s\nlink_retry = 50ms",
+    .fm = "timeout = 5s\nreserve_timeout = 6s\nlink_retry = 50ms",
     .hwcoll = "min_nodes = 64\naddresses_per_job = 20\ntotal_addresses = 4086",
     .vni = "pool = 1024-2023",
 };

@@ -152,7 +152,7 @@ static const struct {
     {"{" TOKEN ",\"merge\":{\"access_token\":\"a b\"}}", "access_token"},
     {"{" TOKEN ",\"fill_to\":2000000}", "/oauth/token"},
     {"{" TOKEN ",\"drop\":\"before\"}", "/oauth/token"},
-    {"{" TOKEN ",\"delay_ms\":5000}", "/oauth/token"},
+    {"{" TOKEN ",\"delay_ms\":20000}", "/oauth/token"},
 };
 
 /* While no login can be had, jobs start without; the log names the endpoint or its words. */

@@ -30,7 +30,7 @@ static void of_a_job_that_is_over__is_deleted(void **state)
 {
     reserve_in_vain("over");
     scene_release("over");
-    scene_await_held("elcap-over");
+    scene_await_deleted("elcap-over");
     scene_await_held("");
     assert_int_equal(scene_count_events("alarm"), 0);
 }
@@ -39,7 +39,7 @@ static void of_a_job_that_runs__is_deleted(void **state)
 {
     char told[SCENE_TEXT];
     reserve_in_vain("runs");
-    scene_await_held("elcap-runs");
+    scene_await_deleted("elcap-runs");
     scene_await_held("");
     scene_job_state("runs", told);
     assert_string_equal(told, "timeout");
@@ -55,7 +55,7 @@ static void of_a_broker_that_was_killed__is_deleted(void **state)
     assert_int_equal(testbed_start_broker(testbed), 0);
     assert_int_equal(testbed_await_link(testbed), 0);
     scene_release("killed");
-    scene_await_held("elcap-killed");
+    scene_await_deleted("elcap-killed");
     scene_await_held("");
     assert_int_equal(scene_count_events("alarm"), 0);
 }

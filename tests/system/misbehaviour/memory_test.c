@@ -63,7 +63,7 @@ static void old_state_restored__is_put_right(void **state)
 static const struct testbed_options graceful = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
-    .fm = "timeout = 1s\nlink_retry = 50ms\nstray_grace = 1s\nrelist = 100ms",
+    .fm = "timeout = 5s\nlink_retry = 50ms\nstray_grace = 1s\nrelist = 100ms",
     .hwcoll = "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136",
 };
 

@@ -121,6 +121,32 @@ void scene_await_held(const char *names)
     fail_msg("the fabric manager should hold \"%s\", it holds \"%s\"", names, held);
 }
 
+static bool was_deleted(void *name)
+{
+    struct plainhttp_reply reply;
+    bool deleted = false;
+    size_t i;
+    json_t *entry;
+    call(testbed_fm_http(testbed), "GET", "/mock/log", NULL, &reply);
+    json_array_foreach(json_object_get(reply.json, "entries"), i, entry)
+    {
+        const char *method = json_string_value(json_object_get(entry, "method"));
+        const char *path = json_string_value(json_object_get(entry, "path"));
+        deleted |= strcmp(method, "DELETE") == 0 && strstr(path, name) &&
+                   json_integer_value(json_object_get(entry, "status")) / 100 == 2;
+    }
+    plainhttp_reply_release(&reply);
+    return deleted;
+}
+
+void scene_await_deleted(const char *name)
+{
+    char wanted[SCENE_TEXT];
+    (void)snprintf(wanted, sizeof wanted, "%s", name);
+    if (!await(was_deleted, wanted, AWAIT_DEADLINE_MS))
+        fail_msg("nothing of the name %s was deleted at the fabric manager", name);
+}
+
 static bool is_logged(void *arg)
 {
     return testbed_broker_logged(testbed, arg);
@@ -160,7 +186,7 @@ const struct testbed_options scene_quick = {
     .mcastd = MCASTD,
     .mock_fm = MOCK_FM,
     .broker = "log_level = debug",
-    .fm = "timeout = 1s\nreserve_timeout = 1500ms\nlink_retry = 50ms\nstray_grace = 100ms",
+    .fm = "timeout = 3s\nreserve_timeout = 5s\nlink_retry = 50ms\nstray_grace = 100ms",
     .hwcoll = "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136",
 };
 

@@ -11,7 +11,7 @@
 
 enum { SCENE_TEXT = 512 };
 
-/* Short times, so that trouble is over soon. */
+/* Short times, so that trouble is over soon; a busy machine answers within them. */
 extern const struct testbed_options scene_quick;
 
 /* For setups and teardowns: everything runs, and the link is up. 0, or -1. */
@@ -34,6 +34,8 @@ void scene_await_link(const char *state);
 /* What the fabric manager holds: names in the order in which they were made, with blanks between.
  */
 void scene_await_held(const char *names);
+/* That it held something of this name, which was deleted. */
+void scene_await_deleted(const char *name);
 void scene_await_logged(const char *text);
 
 /* How many events of this kind there were, since the ledger began. */

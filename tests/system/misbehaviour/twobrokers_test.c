@@ -8,7 +8,7 @@
 #include "tests/unit/unit.h"
 
 #define HWCOLL "min_nodes = 64\ntotal_addresses = 4086\nsystem_nodes = 11136"
-#define FM "timeout = 1s\nlink_retry = 50ms\nstray_grace = 100ms\nrelist = 200ms"
+#define FM "timeout = 5s\nlink_retry = 50ms\nstray_grace = 100ms\nrelist = 200ms"
 #define METRIC "mcastd_alarm{alarm=\"name-conflict\",cluster=\"elcap\"} 1"
 
 /* Whole lists that a broker has read. A stray used to be deleted at the second. */
@@ -258,6 +258,7 @@ static void two_brokers__with_the_id_of_a_job_that_is_over(void **state)
 {
     reserve(first, "17");
     release(first, "17");
+    await_lists(second); /* which had listed it */
     reserve(second, "17");
     await_lists(first);
     assert_held("elcap-17 ");

@@ -5,6 +5,7 @@
 #include "tests/system/http/line.h"
 #include "tests/system/operation/managedbroker.h"
 #include "tests/system/rig/await.h"
+#include "tests/system/rig/port.h"
 #include "tests/unit/unit.h"
 
 #include <errno.h>
@@ -16,7 +17,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { STORED_MAX = 4, FIRST_FD = 3 };
+enum { STORED_MAX = 4, FIRST_FD = 3, PORTS_MAX = 4 };
+
+static struct port ports[PORTS_MAX]; /* of this test */
+static size_t port_count;
 
 static struct {
     int manager; /* where notifications come */
@@ -169,19 +173,16 @@ static int close_house(void **state)
     while (store.count > 0)
         forget(0);
     close(store.manager);
+    while (port_count > 0)
+        port_release(&ports[--port_count]);
     return 0;
 }
 
-/* A port that is free at this moment. */
 static int free_port(void)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    assert_int_equal(bind(fd, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &length), 0);
-    close(fd);
-    return ntohs(address.sin_port);
+    assert_true(port_count < PORTS_MAX);
+    port_draw(&ports[port_count]);
+    return ports[port_count++].number;
 }
 
 static void configure(int listen, int front)

@@ -30,7 +30,7 @@ static void set_store(const struct clients *clients, const char *store)
     (void)mkdir(clients_file(clients, "conf.d", path), 0700);
     (void)snprintf(text, sizeof text,
                    "[broker]\nadvertise = unix:%s\n"
-                   "[state]\nstore = %s\nprefix = " PREFIX "\nlease = 2s\nendpoints = %s\n",
+                   "[state]\nstore = %s\nprefix = " PREFIX "\nlease = 8s\nendpoints = %s\n",
                    testbed_socket(clients->testbed), store, etcdcluster_endpoints(cluster));
     assert_int_equal(
         folder_write(testbed_folder(clients->testbed), "conf.d/store.conf", 0600, text), 0);

@@ -79,7 +79,7 @@ static off_t size_of(const char *name)
 static int attempt(const char *form, char said[SAID_SIZE])
 {
     char broker[512], command[1024];
-    snprintf(broker, sizeof broker, "timeout 60 %s --config %s 2>&1", MCASTD, file("mcastd.conf"));
+    snprintf(broker, sizeof broker, "timeout 300 %s --config %s 2>&1", MCASTD, file("mcastd.conf"));
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
     snprintf(command, sizeof command, form, broker);

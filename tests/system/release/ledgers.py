@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 KEPT = ("application_id", "user_version")  # of pragmas, what a dump leaves out
-DEADLINE_S = 60
+DEADLINE_S = 180
 
 
 def save(database, key, folder):

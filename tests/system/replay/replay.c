@@ -180,7 +180,7 @@ static int run(const struct arguments *arguments, const struct joblog *log)
             notes->released, notes->job_count, seconds, arguments->kills,
             (unsigned long long)arguments->seed, notes->live_max, notes->reserved, notes->denied,
             notes->timeout, notes->unavailable, notes->ineligible, notes->repeated, notes->faults);
-        if (testbed_broker(testbed) && notes->faults > 0)
+        if (testbed_broker(testbed) && (result != 0 || notes->faults > 0))
             process_print_log(testbed_broker(testbed));
         /* Both must be able to end by themselves, and with nothing to complain about. */
         if (notes->faults > 0 || (testbed_broker(testbed) && testbed_stop_broker(testbed) < 0) ||

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 64, BODY_SIZE = 128, RELEASED_KEPT = 256, STALLED_MS = 60000 };
+enum { PATH_SIZE = 64, BODY_SIZE = 128, RELEASED_KEPT = 256, STALLED_MS = AWAIT_DEADLINE_MS };
 
 struct round {
     const struct rounds_options *options;

@@ -3,17 +3,14 @@
 
 #include "tests/system/rig/await.h"
 #include "tests/system/rig/folder.h"
+#include "tests/system/rig/port.h"
 
-#include <arpa/inet.h>
 #include <assert.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 enum {
@@ -21,11 +18,6 @@ enum {
     TEXT_SIZE = 128,
     TRIES = 10, /* of all members with other ports */
     TIMEOUT_MS = 10000,
-    PORT_FIRST = 10000,
-};
-
-struct port {
-    int number, claim;
 };
 
 struct member {
@@ -52,75 +44,6 @@ struct etcdcluster {
     } args;
 };
 
-/* ---- ports ---- */
-
-/* Below those that the kernel gives to clients: a killed member's port stays free for it. */
-static int end_of_ports(void)
-{
-    FILE *file = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
-    char line[32] = "";
-    long first = 0;
-
-    if (file && fgets(line, sizeof line, file))
-        first = strtol(line, NULL, 10);
-    if (file)
-        fclose(file);
-    return first > PORT_FIRST + 1000 ? (int)first : 32768;
-}
-
-static bool port_is_free(int port)
-{
-    const struct sockaddr_in address = {.sin_family = AF_INET,
-                                        .sin_port = htons((uint16_t)port),
-                                        .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const bool bound = fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof address) == 0;
-
-    if (fd >= 0)
-        close(fd);
-    return bound;
-}
-
-/* Of two tests at a time only one gets the port: this name can be bound once. The descriptor that
- * keeps it, or -1. */
-static int claim_port(int port)
-{
-    struct sockaddr_un name = {.sun_family = AF_UNIX};
-    const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-    snprintf(name.sun_path + 1, sizeof name.sun_path - 1, "mcast-etcdcluster-%d", port);
-    if (fd >= 0 && bind(fd, (const struct sockaddr *)&name, sizeof name) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* Free at this moment. A program that is not of the rig may take it before etcd does. */
-static void draw_port(struct port *port)
-{
-    const unsigned span = (unsigned)(end_of_ports() - PORT_FIRST);
-    unsigned random;
-
-    for (;;) {
-        if (getrandom(&random, sizeof random, 0) != sizeof random)
-            abort();
-        port->number = PORT_FIRST + (int)(random % span);
-        if ((port->claim = claim_port(port->number)) < 0)
-            continue;
-        if (port_is_free(port->number))
-            return;
-        close(port->claim);
-    }
-}
-
-static void release_port(struct port *port)
-{
-    if (port->claim > 0)
-        close(port->claim);
-    port->claim = 0;
-}
-
 static void draw_ports(struct etcdcluster *cluster)
 {
     const char *scheme = cluster->args.tls ? "https" : "http";
@@ -128,10 +51,10 @@ static void draw_ports(struct etcdcluster *cluster)
 
     for (unsigned i = 0; i < cluster->count; i++) {
         struct member *member = &cluster->members[i];
-        release_port(&member->client);
-        release_port(&member->peer);
-        draw_port(&member->client);
-        draw_port(&member->peer);
+        port_release(&member->client);
+        port_release(&member->peer);
+        port_draw(&member->client);
+        port_draw(&member->peer);
         const char *address = etcdcluster_address(cluster, i);
         snprintf(member->url, sizeof member->url, "%s://%s:%d", scheme, address,
                  member->client.number);
@@ -392,8 +315,8 @@ void etcdcluster_destroy(struct etcdcluster *cluster)
     kill_all(cluster);
     for (unsigned i = 0; i < cluster->count; i++) {
         plainhttp_destroy(cluster->members[i].http);
-        release_port(&cluster->members[i].client);
-        release_port(&cluster->members[i].peer);
+        port_release(&cluster->members[i].client);
+        port_release(&cluster->members[i].peer);
     }
     folder_destroy(cluster->folder);
     free(cluster);

@@ -4,9 +4,11 @@
 # who have theirs, is in $dir/out (rig/secretscan.h). Who sources it has set $build, and a PATH that finds
 # what is built there.
 # shellcheck shell=bash disable=SC2034,SC2154  # who sources it uses what is set here, and sets $build
-set -euo pipefail
+# Not pipefail: who writes on when grep -q has found its line is ended for it, on a slow machine.
+set -eu
 
 # mcastd trusts nothing below a folder that all may write to and that lacks the sticky bit.
+rig=$(readlink -f "$(dirname "${BASH_SOURCE[0]}")")
 parent=/var/tmp
 [ -k "$parent" ] || parent=/tmp
 dir=$(mktemp -d "${TMPDIR:-$parent}/mcast-$(basename "$0" .sh).XXXXXX")
@@ -47,6 +49,14 @@ until_it() { # until_it WHAT COMMAND…: asks again until it holds, for at most 
         [ $SECONDS -lt $end ] || fail "$what: not within two minutes"
         sleep 0.05
     done
+}
+
+# draw_ports COUNT: so many, between blanks in $ports, that no other test gets (rig/ports.py).
+draw_ports() {
+    local kept
+    exec {kept}< <(exec python3 "$rig/ports.py" "$1")
+    others="$! $others"
+    read -r ports <&"$kept" || fail "no ports can be drawn"
 }
 
 link_is_up() {

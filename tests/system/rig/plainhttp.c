@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALL_TIMEOUT_S = 60, URL_SIZE = 2048 };
+enum { CALL_TIMEOUT_S = 180, URL_SIZE = 2048 };
 
 struct plainhttp {
     CURL *curl;

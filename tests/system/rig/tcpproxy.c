@@ -19,7 +19,7 @@ enum {
     LINKS_MAX = 128,
     PIECE_SIZE = 65536,
     REQUEST_MAX = 4 << 20,
-    ANSWER_TIMEOUT_S = 10,
+    ANSWER_TIMEOUT_S = 60,
     TEXT_SIZE = 128,
 };
 

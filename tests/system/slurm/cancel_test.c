@@ -6,7 +6,7 @@
 
 static unsigned int submit(struct site *site)
 {
-    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
+    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 1000'");
 }
 
 static void cancel(struct site *site, unsigned int job)

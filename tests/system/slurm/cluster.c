@@ -230,7 +230,7 @@ void cluster_set_hooks(struct cluster *cluster, const char *hooks)
         "ProctrackType=proctrack/linuxproc\nTaskPlugin=task/none\nSwitchType=switch/none\n"
         "MpiDefault=none\nSelectType=select/cons_tres\nSelectTypeParameters=CR_Core\n"
         "AccountingStorageType=accounting_storage/none\nJobAcctGatherType=jobacct_gather/none\n"
-        "ReturnToService=2\nKillWait=1\nMinJobAge=300\nSlurmdTimeout=3\n"
+        "ReturnToService=2\nKillWait=1\nMinJobAge=300\nSlurmdTimeout=20\n"
         /* Het jobs are started by the backfill scheduler only, every half minute by default. */
         "SchedulerParameters=bf_interval=1,sched_min_interval=0\n"
         "PrologFlags=Alloc\nSlurmdParameters=config_overrides\nDisableRootJobs=NO\n%s\n"

@@ -103,12 +103,12 @@ static void srun__is_told_why_it_cannot_be(void **state)
     struct site *site = *state;
     unsigned int holders[3];
     for (int i = 0; i < 3; i++)
-        holders[i] =
-            cluster_submit(site->cluster, "$AS_USER -N1 --comment=mcast:vnis=4 --wrap 'sleep 100'");
+        holders[i] = cluster_submit(site->cluster,
+                                    "$AS_USER -N1 --comment=mcast:vnis=4 --wrap 'sleep 1000'");
     for (int i = 0; i < 3; i++)
         site_await_state(site, holders[i], "RUNNING");
     assert_int_not_equal(
-        cluster_run(site->cluster, "timeout 50 srun -N1 --comment=mcast:vnis=3 true"), 0);
+        cluster_run(site->cluster, "timeout 180 srun -N1 --comment=mcast:vnis=3 true"), 0);
     assert_non_null(strstr(cluster_text(site->cluster),
                            "srun: mcastd: failed to reserve 3 VNIs (0 available)"));
     for (int i = 0; i < 3; i++)
@@ -265,7 +265,7 @@ static void requeue__reserves_anew(void **state)
     struct site *site = *state;
     unsigned int job = cluster_submit(
         site->cluster, "$AS_USER -N2 --requeue --open-mode=append --wrap '$SITE/report b; echo "
-                       "done.; [ \"$SLURM_RESTART_COUNT\" = 1 ] || sleep 100'");
+                       "done.; [ \"$SLURM_RESTART_COUNT\" = 1 ] || sleep 1000'");
     site_await_output(site, job, "done.");
     cluster_expect(site->cluster, "scontrol requeue %u", job);
     site_await_state(site, job, "PENDING");
@@ -283,7 +283,8 @@ static void requeue__reserves_anew(void **state)
 static void suspended_job__keeps_what_it_has(void **state)
 {
     struct site *site = *state;
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
+    unsigned int job =
+        cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 1000'");
     site_await_output(site, job, "begun");
     cluster_expect(site->cluster, "scontrol suspend %u", job);
     site_await_state(site, job, "SUSPENDED");

@@ -166,7 +166,7 @@ static void add_second(struct site *site, char *broker, size_t size, char *state
     assert_non_null(site->etcd);
     snprintf(broker + used, size - used, "advertise = unix:%s\n", testbed_socket(site->testbed));
     snprintf(state, state_size,
-             "store = etcd\nendpoints = %s\nprefix = /mcastd/elcap\nlease = 2s\n",
+             "store = etcd\nendpoints = %s\nprefix = /mcastd/elcap\nlease = 8s\n",
              etcdcluster_endpoints(site->etcd));
     assert_int_equal(folder_write(site->folder, "state.key", 0600, key), 0);
     make_folder(site, "second", 0755);

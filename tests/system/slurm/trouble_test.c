@@ -6,7 +6,7 @@
 
 static unsigned int submit(struct site *site)
 {
-    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 100'");
+    return cluster_submit(site->cluster, "$AS_USER -N2 --wrap 'echo begun; sleep 1000'");
 }
 
 static void cancel(struct site *site, unsigned int job)
@@ -67,7 +67,7 @@ static void node__goes_down_and_comes_back(void **state)
 {
     struct site *site = *state;
     unsigned int job =
-        cluster_submit(site->cluster, "$AS_USER -N2 --no-requeue --wrap 'echo begun; sleep 100'");
+        cluster_submit(site->cluster, "$AS_USER -N2 --no-requeue --wrap 'echo begun; sleep 1000'");
     site_await_output(site, job, "begun");
     cluster_kill_node(site->cluster, 2);
     cluster_expect(site->cluster, "scontrol update nodename=n2 state=down reason=off");
@@ -109,7 +109,7 @@ static void node__without_nics_drains_itself(void **state)
     struct site *site = *state;
     site_set_nics(site, 4, "nics = 0\n");
     /* Not one that may be over on n3 before n4 has looked. */
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 1000'");
     cluster_await(
         site->cluster,
         "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: .*NIC'", job);
@@ -137,7 +137,7 @@ static void node__that_cannot_serve_this_job_is_not_drained(void **state)
     snprintf(settings, sizeof settings, "PATH=%s/exact:$PATH\n", site->folder);
     site_set_settings(site, settings);
     site_set_nics(site, 4, "nics = 2\n[nic]\nptes = 5\n");
-    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 100'");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 1000'");
     cluster_await(site->cluster,
                   "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: cxi0: no "
                   "service: less is free .*(on n4)'",
@@ -163,7 +163,7 @@ static void leave_in_use(struct site *site, const char *wishes, int service)
     snprintf(nics, sizeof nics,
              "nics = 2\n[fault user]\ncall = destroy_svc\nservice = %d\nerrno = EBUSY\n", service);
     unsigned int other = cluster_submit(
-        site->cluster, "$AS_USER -N1 -w n3 %s --wrap 'echo begun; sleep 100'", wishes);
+        site->cluster, "$AS_USER -N1 -w n3 %s --wrap 'echo begun; sleep 1000'", wishes);
     site_await_output(site, other, "begun");
     site_set_nics(site, 3, nics);
     unsigned int job = cluster_submit(site->cluster, "$AS_USER -N1 -w n3 --wrap true");
@@ -305,6 +305,45 @@ static void broker__is_away_while_nodes_begin(void **state)
     site_expect_nothing_left(site);
 }
 
+/* ... but one that alone cannot, while others' jobs begin, would take job after job: it is drained
+ * by the second (F10). */
+static void node__that_alone_cannot_reach_the_broker(void **state)
+{
+    struct site *site = *state;
+    site_set_settings(site, "MCAST_PATIENCE=0\n"
+                            "[ \"$SLURMD_NODENAME\" != n4 ] || MCAST_URL=unix:/nowhere\n");
+    unsigned int first = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap true");
+    cluster_await(site->cluster,
+                  "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: .*(on "
+                  "n4)'",
+                  first);
+    cluster_await(
+        site->cluster,
+        "scontrol show job %u | tee /dev/stderr | grep -q 'JobState=PENDING Reason=.*[Hh]eld'",
+        first);
+    cluster_await_idle(site->cluster); /* none is drained */
+    /* As if that had been a minute ago. */
+    cluster_expect(site->cluster, "cd $SITE/node/n4 && read -r boot ms job <unreached && echo "
+                                  "$boot $((ms - 60000)) $job >unreached");
+    unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
+    cluster_await(site->cluster,
+                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: only "
+                  "this node cannot reach the broker, .*/nowhere.*dry-run'",
+                  job);
+    cluster_run(site->cluster, "sinfo -h -t drain,draining -o %%N");
+    assert_string_equal(cluster_text(site->cluster), "n4");
+    cluster_await(site->cluster, "squeue -h -j %u -o %%T | tee /dev/stderr | grep -q PENDING", job);
+    cancel(site, first);
+    cancel(site, job);
+    site_set_settings(site, "");
+    cluster_run(site->cluster, "scontrol update nodename=n4 state=resume");
+    job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'echo begun'");
+    site_await_output(site, job, "begun");
+    site_end_holding(site);
+    site_expect_nothing_left(site);
+    cluster_await_idle(site->cluster);
+}
+
 /* A squeue that fails, even after half of its list, must not look like one without jobs. */
 static void squeue__that_fails_releases_nothing(void **state)
 {
@@ -376,6 +415,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(broker__is_away_for_long),
         cmocka_unit_test(broker__is_restarted_while_nodes_begin),
         cmocka_unit_test(broker__is_away_while_nodes_begin),
+        cmocka_unit_test(node__that_alone_cannot_reach_the_broker),
         cmocka_unit_test(squeue__that_fails_releases_nothing),
         cmocka_unit_test(forgotten_job__is_released),
         cmocka_unit_test(reservation__of_an_earlier_life_gives_way),

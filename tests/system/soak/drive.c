@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_SIZE = 96, BODY_SIZE = 128, TURN_MS = 5, STALLED_S = 60 };
+enum { PATH_SIZE = 96, BODY_SIZE = 128, TURN_MS = 5, STALLED_S = 180 };
 
 struct drive {
     struct drive_options options;

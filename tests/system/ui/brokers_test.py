@@ -27,17 +27,17 @@ def test(browser):
     assert without, "a job can be released without --write"
     browser.press("1")
     script("kill")
-    browser.await_text("#card-broker", rf"leader\s+{STANDBY}", 60)
-    browser.await_text("#link", "^live$", 60)
+    browser.await_text("#card-broker", rf"leader\s+{STANDBY}")
+    browser.await_text("#link", "^live$")
     script("reserve after")
-    browser.await_text("#card-events", "elcap/after", 60)
+    browser.await_text("#card-events", "elcap/after")
     browser.await_text("#card-vnis", r"in use\s+2\b")
     browser.press("2")
-    browser.await_text("#told", "^2 of 2 reservations$", 60)
+    browser.await_text("#told", "^2 of 2 reservations$")
     browser.press("1")
     browser.await_text("#card-broker", "^[^$]*leader, up")
     script("restart")
-    browser.await_text("#card-broker", rf"leader, up[^$]*standbys\s+{LEADER}", 60)
+    browser.await_text("#card-broker", rf"leader, up[^$]*standbys\s+{LEADER}")
 
 
 def main():

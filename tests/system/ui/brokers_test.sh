@@ -22,12 +22,8 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext su
 chmod 600 "$dir/tls.key"
 start_fm
 
-free_ports() {
-    python3 -c 'import socket
-held = [socket.create_server(("127.0.0.1", 0)) for _ in range(5)]
-print(*(one.getsockname()[1] for one in held))'
-}
-read -r client peer one two page < <(free_ports)
+draw_ports 5
+read -r client peer one two page <<<"$ports"
 etcd --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
     --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
     --initial-cluster "default=http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &
@@ -47,7 +43,7 @@ admins = cert:localhost
 store = etcd
 endpoints = http://127.0.0.1:$client
 prefix = /mcastd/ui
-lease = 2s
+lease = 8s
 path = $dir/$1.db
 key_file = $dir/state.key
 [fm]

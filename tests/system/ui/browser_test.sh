@@ -16,7 +16,7 @@ source "$(dirname "$0")/fixture.sh"
 
 mkdir "$dir/conf.d"
 printf 'elcap1 nic0=0x002,nic1=0x042\nelcap2 nic0=0x003\nelcap3 nic0=0x042\nelcap4 nic0=0x802\n' >"$dir/genders"
-printf '[inventory]\nsource = fm\nfile = %s/genders\npoll = 1s\n[vni]\nhold = reports\n[cluster "elcap"]\nnodes = elcap[1-1000]\n' \
+printf '[inventory]\nsource = fm\nfile = %s/genders\npoll = 1s\n[vni]\nhold = reports\n[hwcoll]\ntotal_addresses = 4086\n[cluster "elcap"]\nnodes = elcap[1-1000]\nbudget = 100\n' \
     "$dir" >"$dir/conf.d/ui.conf"
 prepare
 inventory_is_read() { mcastctl --json topology --format json | grep -q '"switches": *4'; }

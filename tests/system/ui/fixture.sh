@@ -22,6 +22,6 @@ open_session() {
     address=$(ui_address)
     base=${address%%/#*} first=${address##*#}
     port=${base##*:}
-    key=$(curl -sS -m 20 "$base/session" -H "Mcast-Key: $first" | sed -n 's/.*"key": *"\([0-9a-f]*\)".*/\1/p')
+    key=$(curl -sS -m 120 "$base/session" -H "Mcast-Key: $first" | sed -n 's/.*"key": *"\([0-9a-f]*\)".*/\1/p')
     mine=(-H "Mcast-Key: $key")
 }

@@ -22,7 +22,7 @@ port=${base##*:}
 asks() {
     local status=$1 code=$2 got
     shift 2
-    got=$(curl -sS -m 20 -o "$dir/answer" -D "$dir/head" -w '%{http_code}' "$@") || fail "curl $*"
+    got=$(curl -sS -m 120 -o "$dir/answer" -D "$dir/head" -w '%{http_code}' "$@") || fail "curl $*"
     [ "$got" = "$status" ] || { cat "$dir/answer" >&2 && fail "$got instead of $status: $*"; }
     [ -z "$code" ] || grep -q "\"code\": *\"$code\"" "$dir/answer" ||
         { cat "$dir/answer" >&2 && fail "not $code: $*"; }
@@ -56,7 +56,7 @@ asks 200 "" "$base/v1/jobs?limit=1" "${mine[@]}"
 grep -q '"f1"' "$dir/answer" || fail "no job"
 asks 200 "" "$base/v1/events?follow=0" "${mine[@]}"
 grep -q '^event: ' "$dir/answer" || fail "no events"
-asks 200 "" "http://localhost:$port/metrics" "${mine[@]}"
+asks 200 "" "http://localhost:$port/v1/history" "${mine[@]}"
 
 # ---- another site's page: by its own name, and by one that leads here (DNS rebinding) ----
 asks 403 other-site "$base/v1/status" "${mine[@]}" -H "Origin: http://example.org"
@@ -115,7 +115,8 @@ until_it "there is room again" answers
 # ---- --write: the page's own release of a job, and nothing else ----
 start_ui --write
 open_session
-job=$base/v1/clusters/elcap/jobs/f1
+number=$(mcastctl --json show f1 | sed -n 's/.*"number": *\([0-9]*\).*/\1/p')
+job="$base/v1/clusters/elcap/jobs/f1?number=$number"
 own=(-H "Origin: $base" -H "Sec-Fetch-Site: same-origin")
 asks 403 wrong-key -X DELETE "${own[@]}" "$job"
 asks 403 wrong-key -X DELETE "${own[@]}" -H "Mcast-Key: ${key%?}" "$job"
@@ -129,15 +130,17 @@ asks 405 get-only -X DELETE "${mine[@]}" "${own[@]}" -d '{}' "$job"
 for method in POST PUT PATCH OPTIONS; do
     asks 405 get-only -X "$method" "${mine[@]}" "${own[@]}" "$job"
 done
-for path in clusters/elcap/jobs/f1/env 'clusters/elcap/jobs/f1?x=1' vnis/pool nodes/elcap1 clusters/elcap/jobs; do
+for path in clusters/elcap/jobs/f1 clusters/elcap/jobs/f1/env 'clusters/elcap/jobs/f1?x=1' vnis/pool nodes/elcap1 clusters/elcap/jobs; do
     asks 405 get-only --path-as-is -X DELETE "${mine[@]}" "${own[@]}" "$base/v1/$path"
 done
-asks 400 invalid --path-as-is -X DELETE "${mine[@]}" "${own[@]}" "${job%f1}..%2F..%2Felcap"
+asks 400 invalid --path-as-is -X DELETE "${mine[@]}" "${own[@]}" "${job%f1*}..%2F..%2Felcap?number=1"
+# Of another one that has the name nothing is taken.
+asks 409 other-reservation -X DELETE "${mine[@]}" "${own[@]}" "${job%=*}=$((number + 1))"
 mcastctl show f1 | grep -q active || fail "the job was released by who may not"
 asks 200 "" -X DELETE "${mine[@]}" "${own[@]}" "$job"
 grep -q '"state": *"releasing"' "$dir/answer" || fail "the broker's answer is not told"
 ! grep -qi 'token\|env' "$dir/answer" || fail "more than the state is told"
-asks 404 not-found -X DELETE "${mine[@]}" "${own[@]}" "${job}unknown"
+asks 404 not-found -X DELETE "${mine[@]}" "${own[@]}" "${job%f1*}unknown?number=1"
 
 # ---- --write gives nobody more than the broker does ----
 if [ "$(id -u)" = 0 ]; then
@@ -148,6 +151,6 @@ if [ "$(id -u)" = 0 ]; then
     others="$! $others"
     until_it "mcastctl ui of another user listens" ui_listens
     open_session
-    asks 403 "" -X DELETE "${mine[@]}" -H "Origin: $base" "$base/v1/clusters/elcap/jobs/f2"
+    asks 403 "" -X DELETE "${mine[@]}" -H "Origin: $base" "$base/v1/clusters/elcap/jobs/f2?number=2"
     mcastctl show f2 | grep -q active || fail "who may not release did so"
 fi

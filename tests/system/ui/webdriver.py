@@ -16,14 +16,13 @@ class Browser:
     """A Chromium of its own, with a profile below `folder`, which is thrown away."""
 
     def __init__(self, folder):
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
-                                       stderr=subprocess.DEVNULL, text=True)
-        for line in self.driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                self.base = f"http://127.0.0.1:{found[1]}"
+        said = ""
+        for _ in range(10):  # it ends when another program takes the port, of IPv4 or of IPv6
+            said += self.start()
+            if self.driver.poll() is None:
                 break
         else:
-            raise RuntimeError("chromedriver ends")
+            raise RuntimeError("chromedriver ends:\n" + said)
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
                      "--disable-background-networking", "--disable-component-update",
@@ -37,12 +36,25 @@ class Browser:
             "goog:loggingPrefs": {"browser": "ALL"}}}})
         self.session = "/session/" + made["sessionId"]
 
+    def start(self):
+        """What it said, unless it listens."""
+        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+                                       stderr=subprocess.STDOUT, text=True)
+        said = ""
+        for line in self.driver.stdout:
+            if found := re.search(r"started successfully on port (\d+)", line):
+                self.base = f"http://127.0.0.1:{found[1]}"
+                return ""
+            said += line
+        self.driver.wait()
+        return said
+
     def ask(self, method, path, body=None):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.base + self.session + path, data, method=method,
                                          headers={"Content-Type": "application/json"})
         try:
-            with self.opener.open(request, timeout=60) as answer:
+            with self.opener.open(request, timeout=180) as answer:
                 return json.load(answer)["value"]
         except urllib.error.HTTPError as error:
             raise RuntimeError(json.load(error)["value"]["message"]) from None
@@ -88,7 +100,7 @@ class Browser:
     def text(self, selector):
         return self.run("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 
-    def await_text(self, selector, words, seconds=20):
+    def await_text(self, selector, words, seconds=120):
         """Until the element has the words (a regular expression); returns its text."""
         end = time.monotonic() + seconds
         while not re.search(words, seen := self.text(selector)):

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/unit/unit.h"
 
-#include "base/utf8.h"
+#include "base/text.h"
 
 UNIT(utf8__is_what_rfc_3629_says)
 {

@@ -269,6 +269,16 @@ FOLDER_TEST(faults__are_all_told)
             "give its numeric uid\n");
 }
 
+/* B5: one that is spelled like one of its section names that. */
+FOLDER_TEST(misspelt_keys__are_told_with_what_they_may_be)
+{
+    (void)load_text("[broker]\nlog_levle = debug\n[vni]\npol = 1024\n[fm]\nx = 1\n");
+    assert_non_null(strstr(heard, "mcastd.conf:2: there is no key log_levle in [broker]; did you "
+                                  "mean log_level?\n"));
+    assert_non_null(strstr(heard, "mcastd.conf:4: there is no key pol in [vni]; did you mean "));
+    assert_non_null(strstr(heard, "mcastd.conf:6: there is no key x in [fm]; there are "));
+}
+
 FOLDER_TEST(later_keys__are_refused_not_ignored)
 {
     (void)load_text(CLUSTER "epilog_command = /bin/true\n"

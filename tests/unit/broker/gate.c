@@ -139,7 +139,7 @@ void gate_finish(struct gate *gate, uv_loop_t *loop, int code)
 
 static void expired(uv_timer_t *timer)
 {
-    abort(); /* waited ten seconds for something that should happen at once */
+    abort(); /* waited a minute for something that should happen at once */
 }
 
 static void limit_closed(uv_handle_t *handle)
@@ -153,7 +153,7 @@ void gate_await(uv_loop_t *loop, const unsigned *condition, unsigned least)
     bool gone = false;
     uv_timer_init(loop, &limit);
     limit.data = &gone;
-    uv_timer_start(&limit, expired, 10000, 0);
+    uv_timer_start(&limit, expired, 60000, 0);
     while (*condition < least)
         (void)uv_run(loop, UV_RUN_ONCE);
     uv_close((uv_handle_t *)&limit, limit_closed);

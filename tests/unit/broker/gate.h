@@ -36,5 +36,5 @@ void gate_take(struct gate *gate);
 /* Ends the commit under way with 0 or an error code, by way of the loop. */
 void gate_finish(struct gate *gate, uv_loop_t *loop, int code);
 
-/* Turns the loop until *condition is at least `least`, or fails the test after ten seconds. */
+/* Turns the loop until *condition is at least `least`, or fails the test after a minute. */
 void gate_await(uv_loop_t *loop, const unsigned *condition, unsigned least);

@@ -134,7 +134,6 @@ STAND_TEST(leader__extends_the_lease_of_its_store)
 {
     struct stand *stand = *state;
     struct error err = {0};
-    fakeetcd.ttl_ms = 2000;
     become_leader(stand);
     assert_null(leadership_store(stand->leadership, &err));
     assert_string_equal(err.text, "the fake has no store");

@@ -95,7 +95,13 @@ static int write_status(struct gate_request request)
 UNIT(gate__with_write_a_job_is_released_by_its_own_page)
 {
     static const char *const methods[] = {"POST", "PUT", "PATCH", "HEAD", "OPTIONS", "delete"};
-    static const char *const others[] = {"/v1/clusters/elcap/jobs/f1/env",
+    static const char *const others[] = {"/v1/clusters/elcap/jobs/f1",
+                                         "/v1/clusters/elcap/jobs/f1?number=",
+                                         "/v1/clusters/elcap/jobs/f1?number=7x",
+                                         "/v1/clusters/elcap/jobs/f1?number=%37",
+                                         "/v1/clusters/elcap/jobs/f1?number=7&number=8",
+                                         "/v1/clusters/elcap/jobs/f1?number=12345678901234567890",
+                                         "/v1/clusters/elcap/jobs/f1/env?number=7",
                                          "/v1/clusters/elcap/jobs/f1?x=1",
                                          "/v1/clusters/elcap/jobs/",
                                          "/v1/clusters//jobs/f1",
@@ -106,7 +112,7 @@ UNIT(gate__with_write_a_job_is_released_by_its_own_page)
                                          "/"};
     struct gate_request request = good, wrong;
     request.method = "DELETE";
-    request.target = "/v1/clusters/elcap/jobs/f1";
+    request.target = "/v1/clusters/elcap/jobs/f1?number=7";
     assert_int_equal(write_status(request), 200);
     assert_int_equal(status_of(request), 405);
 #define WRONG(member, value) (wrong = request, wrong.member = (value), write_status(wrong))
@@ -126,7 +132,7 @@ UNIT(gate__with_write_a_job_is_released_by_its_own_page)
 UNIT(gate__passes_what_carries_no_token)
 {
     static const char *const passed[] = {
-        "/metrics",     "/v1/status",      "/v1/events?after=3",
+        "/v1/history",  "/v1/status",      "/v1/events?after=3",
         "/v1/nodes/n1", "/v1/jobs?x=/../", "/v1/clusters/elcap/jobs/f1/topology"};
     static const char *const others[] = {"/v1/clusters/elcap/jobs/f1",
                                          "/v1/clusters/elcap/jobs/f1/env",
@@ -137,6 +143,7 @@ UNIT(gate__passes_what_carries_no_token)
                                          "/v1/nodes/",
                                          "/v1/reservation",
                                          "/v1/status/",
+                                         "/metrics",
                                          "/v1/tokens",
                                          "http://127.0.0.1/v1/status",
                                          "*",

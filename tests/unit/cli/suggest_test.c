@@ -2,7 +2,7 @@
 /* What a mistyped word may have been (B5). */
 
 #include "cli/command.h"
-#include "cli/completion/suggest.h"
+#include "base/suggest.h"
 #include "core/reservation/record.h"
 #include "tests/unit/unit.h"
 

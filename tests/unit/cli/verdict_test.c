@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What mcastctl status says of each fault (B5): cause, since when, and what to do; the worst first;
  * and never more than a screen. */
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 #include "tests/unit/unit.h"
 
 #include <time.h>
@@ -53,7 +53,20 @@ static const struct {
     {"{\"role\":\"starting\"}",
      "NOT SERVING: this broker is starting → wait until it has loaded its ledger; journalctl"},
     {"{\"role\":\"standby\",\"leadership\":{\"leader\":null}}",
-     "NOT SERVING: this broker is standby, and no broker is known to lead → see that etcd runs"},
+     "NO BROKER LEADS, so nothing is reserved or released: this one is standby → see that etcd "
+     "runs"},
+    {"{\"role\":\"standby\",\"url\":\"m1\",\"leadership\":{\"leader\":\"m2\"},\"brokers\":[{"
+     "\"url\":\"m1\","
+     "\"role\":\"standby\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
+     "THE LEADER m2 DOES NOT ANSWER: refused; a standby takes over when its lease ends → ask again "
+     "in half a minute"},
+    {"{\"role\":\"standby\",\"leadership\":{\"leader\":\"m3\"},\"brokers\":[{\"url\":\"m1\","
+     "\"role\":\"standby\"}]}",
+     "THE LEADER m3 IS NOT AMONG THOSE THAT ANSWER, which know no jobs → mcastctl --url m3 status; "
+     "add it"},
+    {"{\"role\":\"leader\",\"url\":\"m1\",\"leadership\":{},\"brokers\":[{\"url\":\"m1\","
+     "\"role\":\"leader\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
+     "THE BROKER m2 DOES NOT ANSWER: refused → on its host: systemctl status mcastd"},
     {"{\"role\":\"leader\",\"leadership\":{\"unreachable_since\":\"@180\",\"last_error\":\"m3\"}}",
      "ETCD DOES NOT ANSWER for 3 min: m3 → etcdctl endpoint health"},
     {"{\"commits\":{\"storage_error\":\"disk full\",\"storage_failing_since\":\"@180\"}}",
@@ -61,7 +74,7 @@ static const struct {
     {"{\"leadership\":{},\"commits\":{\"storage_error\":\"no space left\"}}",
      "nothing is granted: no space left → etcdctl alarm list"},
     {"{\"certificate_expires\":\"@7300\"}",
-     "THE BROKER'S CERTIFICATE ENDED 2 h ago: nobody can connect to it over TCP → renew [broker] "
+     "THE BROKER'S CERTIFICATE ENDED 2 h ago: no client can connect over TCP → renew [broker] "
      "tls_cert"},
     {"{\"certificate_expires\":\"@-260000\"}",
      "THE BROKER'S CERTIFICATE ends in 3 d → renew [broker] tls_cert"},
@@ -69,20 +82,24 @@ static const struct {
      "MUNGED DOES NOT ANSWER the broker for 3 min: who proves himself by MUNGE is refused → on the "
      "broker's host: systemctl status munge"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":64,\"none_since\":\"@180\"}}",
-     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 held after their "
+     "NO VNI IS FREE for 3 min: jobs that need one cannot start; 64 in use, 0 quarantined after "
+     "their "
      "jobs → for jobs that are over but active: set list_command of the cluster, or mcastctl sync; "
      "else give [vni] pool more"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"live\":60,\"held\":4}}",
-     "60 in use, 4 held after their jobs → mcastctl list --held says for which nodes; for jobs"},
+     "60 in use, 4 quarantined after their jobs → mcastctl list --held says for which nodes; for "
+     "jobs"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"held\":64,\"held_most\":60,\"held_most_uid\":0}}",
-     "64 held after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
+     "64 quarantined after their jobs, 60 of them for jobs of root → mcastctl list --held says"},
     {"{\"vnis\":{\"free\":0,\"pool\":64,\"quarantined\":64}}",
      "NO VNI IS FREE: 64 may be in use by jobs that this ledger does not know → see the alarm "},
     {"{\"vnis\":{\"free\":9,\"pool\":64,\"held\":50},\"nodes\":{\"waited_since\":\"@7300\"}}",
-     "50 OF 64 VNIS ARE HELD after their jobs, the longest for 2 h: 9 are free → mcastctl list "
+     "50 OF 64 VNIS ARE QUARANTINED after their jobs, the longest for 2 h: 9 are free → mcastctl "
+     "list "
      "--held"},
     {"{\"vnis\":{\"free\":60,\"pool\":64,\"held\":2},\"nodes\":{\"waited_since\":\"@200000\"}}",
-     "NODES HAVE NOT REPORTED for 2 d: 2 VNIs are held after their jobs → mcastctl list --held"},
+     "NODES HAVE NOT REPORTED for 2 d: 2 VNIs are quarantined after their jobs → mcastctl list "
+     "--held"},
     {"{\"alarms\":[{\"kind\":\"name-conflict\",\"cluster\":\"elcap\",\"since\":\"@180\",\"detail\":"
      "\"elcap-7\\u001b[2J has another token\",\"advice\":\"find it\"}]}",
      "ALARM name-conflict of cluster elcap for 3 min: elcap-7?[2J has another token → find it"},
@@ -131,7 +148,7 @@ static const struct {
     {"{\"connections\":{\"open\":9,\"max\":9}}",
      "ALL 9 CONNECTIONS ARE TAKEN: others are refused → see who holds them"},
     {"{\"loop_absence_max_ms\":12000}",
-     "THE BROKER ANSWERED NOBODY for 12 s, in the last five minutes → see whether"},
+     "THE BROKER ANSWERED NO REQUEST for 12 s, in the last five minutes → see whether"},
     {"{\"started\":\"@900\",\"clusters\":[{\"name\":\"tuo\",\"plugin\":{\"asked\":null}},{\"name\":"
      "\"b\",\"plugin\":{\"asked\":\"@20\"}}]}",
      "THE SLURM OF tuo HAS NOT ASKED for more than 5 min: its steps get no addresses → on"},
@@ -175,9 +192,10 @@ UNIT(verdict__of_what_is_no_fault)
     char *text = shown("{\"role\":\"standby\",\"leadership\":{\"leader\":\"https://m2:7470\"},"
                        "\"jobs\":{\"active\":0},\"clusters\":[{\"name\":\"tuo\"}],"
                        "\"fabric_manager\":{\"url\":\"https://fmn\",\"link\":\"down\"}}");
-    assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads.\nAll "
+    assert_words(text, "This broker is a standby, which knows no jobs; https://m2:7470 leads: ask "
+                       "that one (--url).\nAll "
                        "is well.\n");
-    assert_null(strstr(text, "active")); /* 0 of a standby is nobody's number */
+    assert_null(strstr(text, "active")); /* 0 of a standby is no broker's number */
     assert_null(strstr(text, "CLUSTER"));
     free(text);
 }

@@ -92,4 +92,26 @@ UNIT(config__is_refused_for_each_reason)
     ACCEPTED(c.stray_grace_ms = 0);
 }
 
+/* The names are bounded, however many and long they are. */
+UNIT(config__names_its_clusters)
+{
+    char text[NO_CLUSTER_SIZE];
+    struct core_config c = valid();
+    assert_string_equal(core_config_no_cluster(&c, "typo", text),
+                        "no cluster \"typo\" is configured; there are elcap, elcap2");
+    c.cluster_count = 1;
+    assert_string_equal(core_config_no_cluster(&c, "typo", text),
+                        "no cluster \"typo\" is configured; there is elcap");
+    c.cluster_count = 0;
+    assert_string_equal(core_config_no_cluster(&c, "typo", text),
+                        "no cluster \"typo\" is configured: add [cluster \"...\"] to mcastd.conf");
+    c.cluster_count = CLUSTERS_MAX;
+    for (uint32_t i = 0; i < CLUSTERS_MAX; i++)
+        (void)snprintf(c.clusters[i].name, sizeof c.clusters[i].name, "%032u", i);
+    char longest[CLUSTER_NAME_MAX * 3] = "";
+    memset(longest, 'x', sizeof longest - 1);
+    (void)core_config_no_cluster(&c, longest, text);
+    assert_string_equal(text + strlen(text) - strlen("4 and 59 more"), "4 and 59 more");
+}
+
 UNIT_RUN(NULL, NULL)

@@ -151,7 +151,9 @@ FRESH(owner_of_the_machine__gets_all_vnis)
     for (unsigned number = 100; number < 103; number++)
         assert_int_equal(reserve_as(d, UID, number), ANSWER_CREATED);
     assert_int_equal(reserve_as(d, UID, 103), ANSWER_NO_VNIS);
-    assert_string_equal(driver_answer(d)->detail, "failed to reserve 1 VNI (0 available)");
+    assert_string_equal(
+        driver_answer(d)->detail,
+        "failed to reserve 1 VNI (0 available): run the job when others have ended");
     assert_int_equal(driver_status(d).vnis_refused, 0);
 }
 

@@ -146,9 +146,10 @@ FRESH(omnipath__pool_is_exhausted_until_a_key_is_given_back)
     assert_int_equal(driver_job(d, "b")->pkey, 8);
     reserve_omnipath(d, "c");
     assert_int_equal(driver_answered(d), ANSWER_NO_PKEYS);
-    assert_string_equal(driver_answer(d)->detail,
-                        "all 2 partition keys are in use, or held after a release: run the job "
-                        "when others have ended, or add to [omnipath] partition_keys");
+    assert_string_equal(
+        driver_answer(d)->detail,
+        "all 2 partition keys are in use, or quarantined after a release: run the job "
+        "when others have ended, or add to [omnipath] partition_keys");
     assert_null(driver_job(d, "c"));
     assert_int_equal(driver_count(d, EFFECT_SAVE), 0);
 

@@ -123,6 +123,46 @@ UP(link__is_down_since_it_was_lost)
     assert_int_equal(driver_status(d).link_losses, 1);
 }
 
+/* B5: one that died is asked for by who looks for faults, and not again and again. */
+UP(link__is_probed_when_it_has_been_quiet)
+{
+    struct driver *d = *state;
+    driver_step(d, (struct core_event){.kind = CORE_PROBE});
+    assert_null(driver_find(d, EFFECT_LIST)); /* it has answered just now */
+    assert_false(driver_status(d).link_probed);
+    assert_int_equal(driver_status(d).link_heard_ms, d->now);
+    d->now += 5000;
+    driver_step(d, (struct core_event){.kind = CORE_PROBE});
+    assert_non_null(driver_find(d, EFFECT_LIST));
+    const uint64_t list = driver_find(d, EFFECT_LIST)->u.list.id;
+    assert_true(driver_status(d).link_probed);
+    driver_step(d, (struct core_event){.kind = CORE_PROBE});
+    assert_null(driver_find(d, EFFECT_LIST)); /* one list at a time */
+    DRIVER_STEP(d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_UNREACHED);
+    assert_int_equal(driver_status(d).link, LINK_DOWN);
+    assert_false(driver_status(d).link_probed);
+    driver_step(d, (struct core_event){.kind = CORE_PROBE});
+    assert_null(driver_find(d, EFFECT_LIST));
+}
+
+/* B8: the fabric manager's words may name any job; the cause does not. */
+UP(link__tells_the_cause_without_its_words)
+{
+    struct driver *d = *state;
+    assert_string_equal(driver_status(d).link_cause, "");
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_BUSY, NULL);
+    assert_non_null(strstr(driver_status(d).link_error, "reserve of elcap-a"));
+    assert_string_equal(driver_status(d).link_cause,
+                        "it answered that it cannot now, or what cannot be used");
+    assert_string_equal(driver_status(d).reserve_cause, driver_status(d).link_cause);
+    driver_tick(d, core_next_deadline(d->core) - d->now);
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    assert_string_equal(driver_status(d).link_cause, "it cannot be reached");
+    for (int outcome = 0; outcome <= FM_NOT_ROUTED; outcome++)
+        assert_true(strlen(fmcall_outcome_cause(outcome)) > strlen("unknown"));
+}
+
 /* B5: whoever reads why it is down reads what to do. */
 UP(link__says_what_to_do)
 {

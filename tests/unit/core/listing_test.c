@@ -59,6 +59,31 @@ UNIT(listing__deletes_nothing_before_a_jobpoll)
     driver_end(&d);
 }
 
+/* F21: a list may name what was released while it was under way. That is no stray: who names its
+ * job then, of before the release, makes nothing of it that the ledger does not know. */
+UNIT(listing__of_before_a_release_makes_no_stray)
+{
+    struct driver d;
+    static const char *const names[] = {"elcap-a"}, *const active[] = {"a"};
+    driver_init(&d);
+    d.config.vni_hold_ms = 0;
+    driver_up(&d);
+    driver_reserved_job(&d, "a");
+    driver_tick(&d, d.config.relist_ms);
+    const uint64_t list = d.core->link.list;
+    assert_int_not_equal(list, 0);
+    driver_release(&d, "a");
+    driver_done(&d, driver_call(&d, FMCALL_RELEASE), FM_OK, NULL);
+    DRIVER_STEP(&d, CORE_LIST_NAMES, names, .list = list, .names = names, .count = 1);
+    DRIVER_STEP(&d, CORE_LIST_DONE, list_done, .list = list, .outcome = FM_OK);
+    assert_null(driver_job(&d, "a"));
+    DRIVER_ASK(&d, CORE_SYNC, sync, .cluster = "elcap", .active = active, .count = 1);
+    assert_null(driver_job(&d, "a"));
+    assert_int_equal(driver_events(&d, EVENT_ADOPTED), 0);
+    assert_int_equal(driver_events(&d, EVENT_ALARM), 0);
+    driver_end(&d);
+}
+
 /* B11: one list that lacks a leftover, before its token proves that it is ours, counts as no loss:
  * neither then nor when the reservation ends. */
 UNIT(listing__a_leftover_that_one_list_lacks_is_no_loss)

@@ -323,6 +323,9 @@ T(leave__of_a_tree_that_goes_anyway_is_given_up_in_time)
     }
     leave(d, 77);
     assert_int_equal(driver_answered(d), ANSWER_JOIN_DENIED);
+    driver_tick(d, 60000);
+    assert_int_equal(about(d)->tree, 77); /* and goes all the same */
+    driver_done(d, driver_call(d, FMCALL_LEAVE), FM_OK, NULL);
 }
 
 /* Two communicators of the same nodes. */

@@ -27,11 +27,53 @@ UP(release__of_an_unconfigured_cluster_is_answered_once)
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_NO_CLUSTER);
     assert_int_equal(driver_answer(d)->ticket, 7);
-    assert_string_equal(driver_answer(d)->detail, "no cluster \"elsewhere\" is configured");
+    assert_string_equal(driver_answer(d)->detail,
+                        "no cluster \"elsewhere\" is configured; there are elcap, elcap2");
     /* Of a configured one it is remembered, and answered once, too. */
     driver_release(d, "a");
     assert_int_equal(driver_count(d, EFFECT_ANSWER), 1);
     assert_int_equal(driver_answered(d), ANSWER_NOT_FOUND);
+}
+
+static int release_number(struct driver *d, const char *job, uint64_t number)
+{
+    DRIVER_ASK(d, CORE_RELEASE, release, .cluster = "elcap", .job = job, .number = number);
+    return driver_answered(d);
+}
+
+/* F18, B5: of the life that is named alone. One that began since under the name lives on. */
+UP(release__of_a_number_leaves_later_lives_alone)
+{
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    const uint64_t first = driver_job(d, "a")->number;
+    assert_int_equal(release_number(d, "a", first + 1), ANSWER_OTHER_LIFE);
+    assert_string_equal(driver_answer(d)->detail,
+                        "job a of elcap has reservation 1, not 2: nothing was released");
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(release_number(d, "a", first), ANSWER_ACCEPTED);
+    assert_int_equal(driver_answer(d)->reservation->number, first);
+    /* The same again, when the job has begun anew: that life is released already. */
+    driver_reserve(d, driver_request("a", 2));
+    const uint64_t second = driver_job(d, "a")->number;
+    assert_int_not_equal(second, first);
+    assert_int_equal(release_number(d, "a", first), ANSWER_ACCEPTED);
+    assert_int_equal(driver_answer(d)->reservation->number, first);
+    assert_int_equal(driver_events(d, EVENT_RELEASED), 0);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    assert_int_equal(release_number(d, "a", second), ANSWER_ACCEPTED);
+    assert_int_equal(driver_job(d, "a")->state, JOB_RELEASING);
+}
+
+/* Of another job's number nothing is taken, and no reserve is refused because of it later. */
+UP(release__of_a_number_that_no_life_has_is_remembered_by_nobody)
+{
+    struct driver *d = *state;
+    driver_reserved_job(d, "a");
+    assert_int_equal(release_number(d, "b", driver_job(d, "a")->number), ANSWER_NOT_FOUND);
+    assert_int_equal(driver_job(d, "a")->state, JOB_ACTIVE);
+    driver_reserve(d, driver_request("b", 2));
+    assert_int_equal(driver_answered(d), ANSWER_CREATED);
 }
 
 /* What was wiped last (the linker's --wrap). */

@@ -310,6 +310,9 @@ FRESH(status__counts_jobs_and_addresses)
     assert_int_equal(own.use.jobs_active, 2);
     assert_int_equal(own.use.jobs_releasing, 2);
     assert_int_equal(own.use.jobs_reserved, 1);
+    assert_int_equal(own.use.vnis_live, 2);
+    assert_int_equal(own.use.vnis_held, 2);
+    assert_int_equal(other.use.vnis_live + other.use.vnis_held, 0);
     assert_int_equal(other.budget + other.use.addresses + other.use.jobs_active, 0);
 }
 

@@ -221,8 +221,8 @@ UNIT(diagnosis__of_pools)
     free(user);
     CASE(PROBLEM, "vnis", "0 of 64512 free", p.core.vnis_free = 0);
     CASE(WARNING, "vnis", "2000 of 64512 free", p.core.vnis_free = 2000);
-    CASE(WARNING, "vnis", "32257 held", p.core.vnis_in_quarantine = 32257);
-    CASE(WARNING, "vnis", "32257 held, 30000 of them for jobs of uid 5588",
+    CASE(WARNING, "vnis", "32257 quarantined", p.core.vnis_in_quarantine = 32257);
+    CASE(WARNING, "vnis", "32257 quarantined, 30000 of them for jobs of uid 5588",
          p.core.vnis_in_quarantine = 32257;
          p.core.vnis_held_most = 30000; p.core.vnis_held_most_uid = 5588);
     CASE(WARNING, "vnis", "20000 of 64512 free", p.core.vnis_free = 20000;
@@ -242,7 +242,8 @@ UNIT(diagnosis__of_nodes)
 {
     CASE(WARNING, "nodes", "on 3 nodes CXI services", p.core.nodes_lingering = 3);
     CASE(WARNING, "nodes", "on 1 node CXI services", p.core.nodes_lingering = 1);
-    CASE(WARNING, "nodes", "4 VNIs are held longer than [vni] hold", p.core.nodes_lingering = 1;
+    CASE(WARNING, "nodes", "4 VNIs are quarantined longer than [vni] hold",
+         p.core.nodes_lingering = 1;
          p.core.vnis_overdue = 4);
     CASE(WARNING, "nodes", "a job was released 2 days ago, and not all its nodes",
          p.core.nodes_waited_ms = NOW - 2 * DAY - 1);

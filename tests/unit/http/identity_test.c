@@ -345,6 +345,7 @@ static const struct {
     {METHOD_GET, "/v1/status", NEED_PEER},
     {METHOD_GET, "/v1/doctor", NEED_ADMIN},
     {METHOD_GET, "/v1/whoami", NEED_LOOK},
+    {METHOD_GET, "/v1/history", NEED_PEER},
     {METHOD_GET, "/metrics", NEED_METRICS},
     {METHOD_GET, "/healthz", NEED_NOTHING},
     {METHOD_GET, "/readyz", NEED_NOTHING},

@@ -4,6 +4,5 @@ if(NOT MCAST_SANITIZE)
     foreach(noun fabric faults inventory login objects)
         add_test(NAME unit/mockfm_${noun}
             COMMAND python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/mockfm/${noun}_test.py)
-        set_tests_properties(unit/mockfm_${noun} PROPERTIES TIMEOUT 120)
     endforeach()
 endif()

@@ -220,12 +220,14 @@ TEST(notes__are_by_number_and_damaged_ones_are_counted)
         assert_int_equal(note_write(&dir, &note, &err), 0);
     }
     write_file("7.json", "{");
+    write_file("8.json", ""); /* the machine went down before it was on disk */
     write_file("notes.txt", "not ours");
     write_file(".new.1", "half a");
     assert_int_equal(notes_load(&notes, &dir, &err), 0);
     assert_int_equal(notes.count, 3);
     assert_int_equal(notes.damaged, 1);
     assert_string_equal(notes.damaged_name, "7.json");
+    assert_int_equal(faccessat(dir.directory, "8.json", F_OK, 0), -1);
     assert_int_equal(notes.at[0].claim.number, 3);
     assert_int_equal(notes.at[2].claim.number, 100);
     assert_int_equal(notes_newest(&notes, NULL, "f17")->claim.number, 100);

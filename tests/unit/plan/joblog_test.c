@@ -62,8 +62,23 @@ UNIT(swf__wrong_and_cut_lines_are_counted_and_named)
     assert_int_equal(log.faults[0].line, 2);
     assert_int_equal(log.faults[1].line, 3);
     assert_words(log.faults[1].words, "fewer than the 18 numbers of a job: 2 5 0 10");
-    assert_words(log.faults[2].words, "job 3 has 0 nodes");
+    assert_words(log.faults[2].words, "job 3 has 2000000 nodes");
+    assert_words(log.faults[3].words, "field 4 is no number up to 1e12: nan 128");
     assert_words(log.faults[4].words, "more than the 18 numbers");
+    joblog_release(&log);
+}
+
+UNIT(swf__numbers_that_are_too_large_are_named)
+{
+    struct joblog log = parsed("; MaxNodes: 99999999999999999999\n; MaxProcs: -1\n"
+                               "1 0 0 99999999999999999999 128" REST "2 0 0 10 99999999999" REST
+                               "3 0 0 10 -99999999999" REST);
+    assert_int_equal(log.machine_nodes, 0);
+    assert_int_equal(log.job_count, 1); /* of what it asked for */
+    assert_int_equal(log.fault_count, 3);
+    assert_words(log.faults[0].words, "not from 0 to 1000000: MaxNodes: 9999");
+    assert_words(log.faults[1].words, "field 4 is no number up to 1e12: 99999");
+    assert_words(log.faults[2].words, "job 2 has 4294967295 nodes");
     joblog_release(&log);
 }
 
@@ -194,6 +209,24 @@ UNIT(flux__what_was_cut_loses_the_last_job_only)
     joblog_release(&log);
 }
 
+/* Any user can give his job a name that is no Unicode. */
+UNIT(flux__a_job_that_is_not_json_loses_no_other)
+{
+    struct joblog log = parsed("{\"jobs\": [{\"id\": 1, \"t_run\": 5.0, \"t_cleanup\": 9.0, "
+                               "\"nnodes\": 3}, {\"id\": 2, \"name\": \"}\\\"\\udc80\", \"x\": {}},"
+                               "{\"id\": 3, \"name\": \"\\u0000\", \"t_run\": 5.0, "
+                               "\"t_cleanup\": 9.0, \"nnodes\": 20000000}, "
+                               "{\"id\": 4, \"name\": \"\\u0000\", \"t_run\": 5.0, "
+                               "\"t_cleanup\": 9.0, \"nnodes\": 3}]}");
+    assert_int_equal(log.job_count, 2);
+    assert_string_equal(log.jobs[1].id, "4");
+    assert_int_equal(log.fault_count, 2);
+    assert_int_equal(log.faults[0].line, 2);
+    assert_words(log.faults[0].words, "not JSON: ");
+    assert_words(log.faults[1].words, "job 3 has 20000000 nodes");
+    joblog_release(&log);
+}
+
 /* ---- files ---- */
 
 static void write_file(const char *path, const char *mode, const char *text, size_t keep)
@@ -226,7 +259,7 @@ UNIT(file__compressed_or_not_is_the_same_and_a_cut_one_is_told)
     write_file(path, "wb", "1 0 0 10 128" REST, 30);
     assert_int_equal(joblog_read(&log, path, SIZE_MAX, &err), 0);
     assert_true(log.fault_count > 0);
-    assert_words(log.faults[log.fault_count - 1].words, "damaged or cut");
+    assert_words(log.faults[log.fault_count - 1].words, "the compressed file is cut");
     joblog_release(&log);
     unlink(path);
     assert_int_equal(joblog_read(&log, path, SIZE_MAX, &err), ERROR_IO);

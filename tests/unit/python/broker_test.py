@@ -20,7 +20,9 @@ class Jobs(case.Case):
         self.assertEqual(shown.vnis, made.vnis)
         self.assertIsNone(shown.released)
         self.assertIsNone(shown.something_of_a_later_release)
-        self.assertEqual(self.broker.release("elcap", "fA").state, "releasing")
+        with self.assertRaisesRegex(mcast.Refused, "has reservation"):
+            self.broker.release("elcap", "fA", number=shown.number + 1)
+        self.assertEqual(self.broker.release("elcap", "fA", shown.number).state, "releasing")
         case.wait_until("it is gone", lambda: self.broker.list(state="active") == [])
 
     def test_ineligible_says_why(self):

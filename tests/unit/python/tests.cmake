@@ -5,6 +5,5 @@ if(NOT MCAST_SANITIZE)
         add_test(NAME unit/python_${noun}
             COMMAND python3 -B ${CMAKE_CURRENT_SOURCE_DIR}/python/${noun}_test.py
                 ${CMAKE_BINARY_DIR} ${CMAKE_SOURCE_DIR} ${CMAKE_C_COMPILER})
-        set_tests_properties(unit/python_${noun} PROPERTIES TIMEOUT 300)
     endforeach()
 endif()

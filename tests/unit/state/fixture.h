@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <unistd.h>
 
-enum { DEADLINE_MS = 30000 };
+enum { DEADLINE_MS = 180000 };
 
 struct keeper {
     const char *name;

@@ -166,13 +166,11 @@ int fabric_nodes_handle(struct call *call)
 {
     const struct rights *rights = call->http->rights;
     const char *cluster = target_query(&call->target, "cluster");
-    const char *limit_text = target_query(&call->target, "limit");
     uint64_t limit = LIMIT_DEFAULT;
     struct inventory_facts facts;
     const struct inventory inventory = engine_inventory(call->http->engine, &facts);
-    if (limit_text && (!target_number(limit_text, LIMIT_MAX, &limit) || limit == 0))
-        return problem_set(&call->problem, 422, "invalid", "limit",
-                           "limit must be a whole number from 1 to %d", LIMIT_MAX);
+    if (target_query_number(&call->target, "limit", 1, LIMIT_MAX, &limit, &call->problem) < 0)
+        return -1;
     if (!cluster && !call->identity.admin)
         cluster = rights_only_cluster(rights, &call->identity);
     if (cluster ? !rights_manages(rights, &call->identity, cluster) : !call->identity.admin)

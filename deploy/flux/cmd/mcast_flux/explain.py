@@ -176,13 +176,13 @@ def _remedy(facts, words):
         return ["that is -o mcast.tc, such as -o mcast.tc=low_latency:best_effort"]
     if words.startswith("-o mcast"):
         return ["flux-shell-mcast(1) has all options"]
+    if "which is drained now" in words:
+        return ["it is the node that is at fault, and no job gets it until it is mended: submit the "
+                "job again"]
     if "cannot reach mcastd" in words or "no connection" in words or "did not answer" in words:
         return [_broker_step(facts) or "mcastd answers now: submit the job again"]
     if words.startswith("failed to reserve"):
         return [FREE, "a job that needs none: -o mcast.vnis=0"]
-    if "which is drained now" in words:
-        return ["it is the node that is at fault, and no job gets it until it is mended: submit the "
-                "job again"]
     if "nodes could not be prepared" in words:
         return ["it is the node that is at fault: submit the job again, on others "
                 "(--requires=-host:NODE), and tell the administrator what stands here"]

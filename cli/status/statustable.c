@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/statustable.h"
+#include "cli/status/statustable.h"
 #include "base/memory.h"
 #include "cli/age.h"
 #include "cli/command.h"
 #include "cli/plain.h"
 #include "cli/table.h"
-#include "cli/verdict.h"
+#include "cli/status/verdict.h"
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { HEIGHT = 24, WIDTH = 80, NAME_WIDTH = 15, STANDBYS_MAX = 2, NODES_MAX = 32 };
+enum { HEIGHT = 24, WIDTH = 80, NAME_WIDTH = 15, OTHERS_MAX = 3, NODES_MAX = 32 };
 
 /* A screen that is filled from above. */
 struct screen {
@@ -82,28 +82,56 @@ static void add_age(struct words *words, const char *what, const char *when)
         add(words, "%s %s", what, age);
 }
 
+/* Of several brokers, one that is not the one whose status this is. */
+static void show_other(struct screen *screen, const char *what, const json_t *other)
+{
+    const char *host = text_of(other, "host"), *version = text_of(other, "version");
+    struct words words;
+    begin(&words);
+    add(&words, "%s%s%s", text_of(other, "url"), version[0] ? " " : "", version);
+    if (host[0])
+        add(&words, "host %s", host);
+    end(&words, screen, what);
+}
+
+/* Whether this URL is that of an entry. */
+static bool has_url(const json_t *list, const char *url)
+{
+    const json_t *entry;
+    size_t i;
+    json_array_foreach(list, i, entry)
+    {
+        if (strcmp(text_of(entry, "url"), url) == 0)
+            return true;
+    }
+    return false;
+}
+
 static void show_broker(struct screen *screen, const json_t *root)
 {
-    const json_t *leadership = json_object_get(root, "leadership");
-    const char *role = text_of(root, "role");
+    const json_t *standbys = json_object_get(json_object_get(root, "leadership"), "standbys");
+    const json_t *listed = json_object_get(root, "brokers"), *other;
+    const char *role = text_of(root, "role"), *url = text_of(root, "url");
     struct words words;
+    size_t i, shown = 0;
     begin(&words);
     add(&words, "%s%s%s", text_of(root, "version"), role[0] ? " " : "", role);
     add_age(&words, "up", text_of(root, "started"));
+    if (url[0])
+        add(&words, "%s", url);
     end(&words, screen, "broker");
-    const json_t *standby, *standbys = json_object_get(leadership, "standbys");
-    size_t i;
-    json_array_foreach(standbys, i, standby)
+    json_array_foreach(standbys, i, other)
     {
-        if (i == STANDBYS_MAX) {
-            screen->hidden += json_array_size(standbys) - i;
-            break;
-        }
-        begin(&words);
-        add(&words, "%s %s", text_of(standby, "url"), text_of(standby, "version"));
-        add(&words, "host %s", text_of(standby, "host"));
-        end(&words, screen, "standby");
+        if (shown++ < OTHERS_MAX)
+            show_other(screen, "standby", other);
     }
+    json_array_foreach(listed, i, other)
+    {
+        const char *its_role = text_of(other, "role"), *its_url = text_of(other, "url");
+        if (strcmp(its_url, url) != 0 && !has_url(standbys, its_url) && shown++ < OTHERS_MAX)
+            show_other(screen, its_role[0] ? its_role : "no answer", other);
+    }
+    screen->hidden += shown > OTHERS_MAX ? shown - OTHERS_MAX : 0;
 }
 
 static void show_link(struct screen *screen, const json_t *root)
@@ -112,12 +140,16 @@ static void show_link(struct screen *screen, const json_t *root)
     const json_t *queues = json_object_get(root, "queues");
     const long long waiting = number_of(queues, "fm_reserve") + number_of(queues, "fm_release") +
                               number_of(queues, "fm_check") + number_of(queues, "fm_cleanup");
+    char age[AGE_SIZE];
     struct words words;
     if (!text_of(fm, "url")[0])
         return;
     begin(&words);
     add(&words, "%s", text_of(fm, "url"));
     add_age(&words, text_of(fm, "link"), text_of(fm, "since"));
+    age_between(text_of(fm, "answered"), time(NULL), age);
+    if (age[0])
+        add(&words, "answered %s ago", age);
     add_age(&words, "login ends in", text_of(fm, "login_expires"));
     if (number_of(fm, "losses") > 0)
         add(&words, "lost %lld time%s", number_of(fm, "losses"),
@@ -151,13 +183,13 @@ static void show_vnis(struct screen *screen, const json_t *root)
         return;
     begin(&words);
     add(&words, "%lld free of %lld", number_of(vnis, "free"), number_of(vnis, "pool"));
-    add(&words, "%lld live", number_of(vnis, "live"));
-    add_count(&words, number_of(vnis, "held"), "of released jobs");
+    add(&words, "%lld in use", number_of(vnis, "live"));
+    add_count(&words, number_of(vnis, "held"), "quarantined");
     add_count(&words, number_of(vnis, "overdue"), "of them overdue");
-    add_count(&words, number_of(vnis, "quarantined"), "quarantined");
+    add_count(&words, number_of(vnis, "quarantined"), "suspect");
     add_count(&words, number_of(vnis, "shared"), "shared");
     add_count(&words, number_of(vnis, "unconfirmed"), "unconfirmed");
-    add_count(&words, number_of(vnis, "other_partitions_used"), "used, of other partitions");
+    add_count(&words, number_of(vnis, "other_partitions_used"), "in use, of other partitions");
     add_count(&words, number_of(vnis, "refused"), "reserves refused");
     end(&words, screen, "VNIs");
 }
@@ -170,7 +202,7 @@ static void show_partition_keys(struct screen *screen, const json_t *root)
         return;
     begin(&words);
     add(&words, "%lld free of %lld", number_of(keys, "free"), number_of(keys, "pool"));
-    add_count(&words, number_of(keys, "taken"), "taken");
+    add_count(&words, number_of(keys, "taken"), "in use or quarantined");
     add_count(&words, number_of(keys, "refused"), "reserves refused");
     end(&words, screen, "partition keys");
 }

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/command.h"
+
+/* Says that there is no command of this name, and which one it may be: one that is spelled alike,
+ * or what other programs call it. An exit code. */
+int unknown_command(struct call *call, const struct command_group groups[], const char *name);

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#pragma once
+
+#include "cli/command.h"
+
+/* Asks for the status, at most so long (0: as long as any request). Of several brokers that --url
+ * or MCAST_URL lists each is asked, and *status is that of the one that leads, else of the first
+ * that answers; its member "brokers" says of each: url, role and version, or error. 0, or a
+ * negative code. */
+int brokers_status(struct call *call, unsigned answer_ms, json_t **status);
