@@ -136,6 +136,7 @@ class Explain(unittest.TestCase):
         said = refused(inside, "exec", level=1)
         self.expect(said, "Refused      -o mcast.vnis=3", "when the instance is submitted")
         self.assertNotIn("administrator", said)
+        self.assertNotIn("Reservation", said)
         said = refused("mcast: -o mcast.x is none of vnis", "exec", level=1)
         self.expect(said, "flux-shell-mcast(1)")
         said = refused("mcast: hardware collectives are required but not available: this Flux did "

@@ -341,7 +341,7 @@ def explain(facts):
         if facts.job.state in ("over", "ending"):
             parts.append(Part("Reservation", _given_back(facts)))
         parts += [_vnis(facts, known), _collectives(facts, known)]
-    else:
+    elif facts.level == 0 or not parts[0] or parts[0].subject != "Refused":
         parts.append(_nothing(facts))
     if facts.away:
         parts.append(Part("mcastd", "does not answer now: %s" % facts.trouble,
