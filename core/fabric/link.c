@@ -13,7 +13,7 @@
 enum {
     RETRY_DOUBLINGS = 5,
     PROBE_QUIET_MS = 1000, /* it has not said anything for so long */
-    LATE_FACTOR = 8, /* × call_timeout: then a list, after a RESERVE that was not answered */
+    LATE_FACTOR = 8,       /* × call_timeout: then a list, after a RESERVE that was not answered */
 };
 
 const char *link_state_word(enum link_state state)

@@ -6,6 +6,8 @@
 #include "node/record/reservation.h"
 #include "node/record/unreached.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,6 +120,25 @@ static int fetch_launched(struct node *node, const struct command_options *optio
     return rc;
 }
 
+/* With a wrong name the node could not report what it makes, and no epilog elsewhere would look
+ * here; or it speaks for another node, of which it knows nothing, as by a configuration that was
+ * copied from there. */
+static bool has_wrong_name(const struct node *node, const struct claim *claim)
+{
+    const char *slurm = secure_getenv("SLURMD_NODENAME");
+    const bool copied = slurm && slurm[0] && strcmp(node->name_is, "node.conf") == 0 &&
+                        strcmp(node->name, slurm) != 0;
+    if (copied)
+        say("this node is %s to node.conf, and %s to Slurm: correct node in node.conf, or leave it "
+            "out there",
+            node->name, slurm);
+    else if (claim->elsewhere)
+        say("this node calls itself %s (%s); job %s runs on %s: set node in node.conf, or give "
+            "--node",
+            node->name, node->name_is, claim->name, claim->nodes);
+    return copied || claim->elsewhere;
+}
+
 static int prepare_job(struct node *node, const struct command_options *options)
 {
     struct claim claim;
@@ -131,14 +152,8 @@ static int prepare_job(struct node *node, const struct command_options *options)
             report_spool(node, 0);
         return COMMAND_DONE; /* the job is to have no services */
     }
-    /* With a wrong name the node could not report what it makes, and no epilog elsewhere would look
-     * here. */
-    if (claim.elsewhere) {
-        say("this node calls itself %s (%s); job %s runs on %s: set node in node.conf, or give "
-            "--node",
-            node->name, node->name_is, claim.name, claim.nodes);
+    if (has_wrong_name(node, &claim))
         return COMMAND_REFUSED;
-    }
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     uint32_t cores = options->cores         ? options->cores
                      : claim.cores_per_node ? claim.cores_per_node

@@ -243,7 +243,9 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
 /* One line for each, ended by the time until which it counts (Unix seconds):
  *   number N until       a reservation
  *   job CLUSTER JOB ended until   a job of which only the name was known, "-": of any cluster
- *   all ended until      all documents that were made before, when there were too many lines */
+ *   all ended until      all documents that were made before, when there were too many lines
+ * and " +S", the same until by the clock since boot: a line is dropped when both are over, as the
+ * time of day may be set back. A boot ends all lines (is_of_before_boot). */
 static const char ended_file[] = "ended";
 enum {
     ENDED_LINE_SIZE = 64 + CLAIM_NAME_SIZE,
@@ -307,14 +309,29 @@ bool ended_has(const struct statedir *dir, const struct claim *claim)
     return may_have_ended(dir, &number_only);
 }
 
+static int64_t boot_clock_s(void)
+{
+    return note_clock_ms() / 1000;
+}
+
+/* Of its text up to the line break. */
+static bool is_over(const char *line, size_t length, int64_t now_s)
+{
+    struct ended ended;
+    const char *last = memrchr(line, ' ', length);
+    if (!read_line(line, &ended))
+        return true;
+    return ended.until_s < now_s &&
+           (!last || last[1] != '+' || strtoll(last + 1, NULL, 10) < boot_clock_s());
+}
+
 /* The lines that still count, in the same memory. */
 static void keep_current(char *text, int64_t now_s)
 {
     char *to = text;
     for (char *line = text; *line != '\0';) {
         const size_t length = strcspn(line, "\n"), whole = length + (line[length] == '\n');
-        struct ended ended;
-        if (read_line(line, &ended) && ended.until_s >= now_s && line[length] == '\n') {
+        if (line[length] == '\n' && !is_over(line, length, now_s)) {
             memmove(to, line, whole);
             to += whole;
         }
@@ -323,19 +340,22 @@ static void keep_current(char *text, int64_t now_s)
     *to = '\0';
 }
 
-static int append_line(const struct statedir *dir, const char *line, struct error *err)
+/* line: without its end. until_s: as it says. */
+static int append_line(const struct statedir *dir, const char *line, int64_t until_s,
+                       struct error *err)
 {
-    const int64_t now_s = (int64_t)time(NULL);
+    const int64_t now_s = (int64_t)time(NULL), boot_s = boot_clock_s();
+    const int64_t left_s = until_s > now_s ? until_s - now_s : 0;
     int rc = statedir_lock(dir, STATEDIR_ENDED, err);
     if (rc < 0)
         return rc;
     char *text = read_ended(dir, NULL);
     if (text)
         keep_current(text, now_s);
-    char *kept =
-        text && strlen(text) < ENDED_SIZE_MAX
-            ? memory_format("%s%s", text, line)
-            : memory_format("all %" PRId64 " %" PRId64 "\n", now_s, now_s + LAUNCHED_LONGEST_S);
+    char *kept = text && strlen(text) < ENDED_SIZE_MAX
+                     ? memory_format("%s%s +%" PRId64 "\n", text, line, boot_s + left_s)
+                     : memory_format("all %" PRId64 " %" PRId64 " +%" PRId64 "\n", now_s,
+                                     now_s + LAUNCHED_LONGEST_S, boot_s + LAUNCHED_LONGEST_S);
     rc = statedir_write(dir, ended_file, kept, err);
     statedir_unlock(dir, STATEDIR_ENDED);
     free(kept);
@@ -346,10 +366,10 @@ static int append_line(const struct statedir *dir, const char *line, struct erro
 int ended_add(const struct statedir *dir, const struct claim *claim, struct error *err)
 {
     char line[ENDED_LINE_SIZE];
-    snprintf(line, sizeof line, "number %" PRIu64 " %" PRId64 "\n", claim->number,
-             claim->launched_until_s ? claim->launched_until_s
-                                     : (int64_t)time(NULL) + LAUNCHED_LONGEST_S);
-    return append_line(dir, line, err);
+    const int64_t until_s = claim->launched_until_s ? claim->launched_until_s
+                                                    : (int64_t)time(NULL) + LAUNCHED_LONGEST_S;
+    snprintf(line, sizeof line, "number %" PRIu64 " %" PRId64, claim->number, until_s);
+    return append_line(dir, line, until_s, err);
 }
 
 int ended_add_job(const struct statedir *dir, const char *cluster, const char *job,
@@ -357,9 +377,9 @@ int ended_add_job(const struct statedir *dir, const char *cluster, const char *j
 {
     const int64_t now_s = (int64_t)time(NULL);
     char line[ENDED_LINE_SIZE];
-    snprintf(line, sizeof line, "job %s %s %" PRId64 " %" PRId64 "\n", cluster ? cluster : "-", job,
+    snprintf(line, sizeof line, "job %s %s %" PRId64 " %" PRId64, cluster ? cluster : "-", job,
              now_s, now_s + LAUNCHED_LONGEST_S);
-    return append_line(dir, line, err);
+    return append_line(dir, line, now_s + LAUNCHED_LONGEST_S, err);
 }
 
 /* What a node knew may be lost by a boot, and then the broker believes that nothing of jobs that

@@ -411,6 +411,13 @@ static void cut_off(struct sim *sim, struct host *host, uint64_t number)
     sim_later(sim, rng_between(&host->job->rng, 1000, 2 * hold + 60000), comes_back, host, number);
 }
 
+/* A life that has not been told of its reservation yet may want other nodes than the one before. */
+static bool begins_here(struct sim *sim, struct host *host, uint64_t number)
+{
+    return launch_begins(host->job, number) &&
+           hosts_at(sim, host->job, (uint32_t)(host - host->job->hosts));
+}
+
 static void epilog(struct sim *sim, void *what, uint64_t number)
 {
     struct host *host = what;
@@ -427,7 +434,7 @@ static void epilog(struct sim *sim, void *what, uint64_t number)
     }
     if (host->dead || host->cut_off ||
         again || /* its id and its reservation are in use again: hooks are in order */
-        launch_begins(host->job, number))
+        begins_here(sim, host, number))
         return;
     if (host->present && host->number == number &&
         fault_happens(&sim->faults, FAULT_NODE_CUT_OFF, rng)) {

@@ -288,6 +288,8 @@ mcast_mistake(plugin-is-refused-without-a-link 50 core/requests/reserve.c
                                : fault_of_limit(core, cluster, q);]])
 mcast_mistake(plugin-has-no-token-without-addresses 50 core/interconnect/slingshot.c
     [[if (q->by_plugin) /* it gets a token]] [[if (false) /* it gets a token]])
+mcast_mistake(release-of-a-number-takes-any 300 core/requests/release.c
+    [[if (number != 0 && !(r = ledger_life(&core->ledger, cluster, job, number))) {]] [[if (false) {]])
 mcast_mistake(plugin-ends-what-hooks-have 100 core/requests/release.c
     [[r && (r->origin == ORIGIN_PLUGIN || reservation_adopted(r));]] [[r != NULL;]])
 mcast_mistake(hooks-share-what-the-plugin-has 100 core/requests/reserve.c

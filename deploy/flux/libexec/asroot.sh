@@ -33,5 +33,5 @@ done <<EOF
 $asroot_exported
 EOF
 
-# shellcheck source=deploy/flux/libexec/direct.sh
+# shellcheck source=deploy/flux/libexec/direct.sh disable=SC2154 # the hook says folder
 . "$folder/direct.sh"

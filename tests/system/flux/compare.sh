@@ -88,9 +88,9 @@ if command -v strace >/dev/null; then
         flux job wait-event -q -t 60 "$id" start
         export FLUX_JOB_ID=$id FLUX_JOB_USERID=0
         strace -f -qq -e trace=execve -o "$dir/programs" "${prolog[$of]}" 2>/dev/null || true
-        printf 'programs that a node starts for a job: %s prolog %s' $of "$(grep -c 'execve(.*= 0$' "$dir/programs")"
+        printf 'programs that a node starts for a job: %s prolog %s' $of "$(grep -cE "execve(\(.*| resumed>.*)= 0\$" "$dir/programs")"
         strace -f -qq -e trace=execve -o "$dir/programs" "${epilog[$of]}" 2>/dev/null || true
-        printf ', epilog %s\n' "$(grep -c 'execve(.*= 0$' "$dir/programs")"
+        printf ', epilog %s\n' "$(grep -cE "execve(\(.*| resumed>.*)= 0\$" "$dir/programs")"
         unset FLUX_JOB_ID FLUX_JOB_USERID
         flux cancel "$id"
     done

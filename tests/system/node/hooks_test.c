@@ -113,6 +113,26 @@ static void prolog__refuses_where_the_job_does_not_run(void **state)
     EXPECT_RUN_LEAVES(0, 4, "prolog --job f17");
 }
 
+/* Two nodes with one configuration: the second would speak for the first. */
+static void prolog__refuses_the_name_of_another_node(void **state)
+{
+    struct fixture *fixture = *state;
+    char command[512];
+    fakebroker_set_job(fixture->broker, "f17", fixture_job("f17", 4711, "1024", 8));
+    fixture_set_config(fixture, "node = n1\n");
+    snprintf(command, sizeof command,
+             "%s prolog --config %s/node.conf --job f17 2>%s/said || ! grep -q 'this node is n1 to "
+             "node.conf, and n2 to Slurm: correct node in node.conf' %s/said",
+             MCAST_NODE, fixture->folder, fixture->folder, fixture->folder);
+    setenv("SLURMD_NODENAME", "n2", 1);
+    assert_int_not_equal(system(command), 0); /* it fails, with these words */
+    EXPECT_SERVICES(0);
+    setenv("SLURMD_NODENAME", "n1", 1);
+    assert_int_equal(system(command), 0);
+    EXPECT_SERVICES(4);
+    unsetenv("SLURMD_NODENAME");
+}
+
 /* What is there has to go, whatever the node is called by now (F9). */
 static void epilog__destroys_under_any_name(void **state)
 {
@@ -367,6 +387,7 @@ static void env__says_when_services_are_missing(void **state)
 UNIT_MAIN(TEST(hooks__make_a_service_on_each_of_four_nics_and_take_it_away),
           TEST(hooks__do_the_same_with_one_nic), TEST(hooks__nodes_differ),
           TEST(prolog__warns_of_a_link_that_is_down), TEST(prolog__again_does_no_harm),
+          TEST(prolog__refuses_the_name_of_another_node),
           TEST(prolog__refuses_where_the_job_does_not_run), TEST(epilog__destroys_under_any_name),
           TEST(prolog__takes_the_document_from_a_file_or_from_standard_input),
           TEST(prolog__needs_a_reservation_that_is_active),

@@ -46,7 +46,7 @@ static void words__wrong_ones_do_nothing(void **state)
         {"prolog --job f17 --bogus", "see mcast-node prolog --help"},
         {"prolog --job a/b", "is not a job id"},
         {"prolog --job f17 --cluster El-Cap", "is not a cluster name"},
-        {"epilog --job f17 --retry-busy 5", "--retry-busy 5: a duration"},
+        {"epilog --job f17 --retry-busy 5x", "--retry-busy 5x: a duration"},
         {"epilog --job f17 --reporter /bin/true --report-within 1s",
          "--report-within and --reporter exclude each other"},
         {"housekeeping --job f17 --report-within 1s", "see mcast-node housekeeping --help"},

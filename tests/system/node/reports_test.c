@@ -444,13 +444,17 @@ static void epilog__heals_a_damaged_note(void **state)
 {
     struct fixture *fixture = *state;
     char spool[128];
-    fixture_make_services(fixture, "f17", 4711, "1024", 8);
-    snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
-    assert_int_equal(folder_write(spool, "4711.json", 0644, ""), 0);
-    EXPECT_RUN(0, "epilog --job f17");
-    fixture_expect_err(fixture, "spool/4711.json cannot be read as a note of a job");
-    EXPECT_SERVICES(0);
-    assert_false(fixture_remembers(fixture));
+    static const char *const damaged[] = {"{", ""}; /* the latter would be of an earlier boot */
+    for (int i = 0; i < 2; i++) {
+        fixture_make_services(fixture, "f17", 4711, "1024", 8);
+        snprintf(spool, sizeof spool, "%s/spool", fixture->folder);
+        assert_int_equal(folder_write(spool, "4711.json", 0644, damaged[i]), 0);
+        EXPECT_RUN(0, "epilog --job f17");
+        if (damaged[i][0])
+            fixture_expect_err(fixture, "spool/4711.json cannot be read as a note of a job");
+        EXPECT_SERVICES(0);
+        assert_false(fixture_remembers(fixture));
+    }
 }
 
 /* A broker that is away for good fills no disk. */

@@ -22,8 +22,9 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext su
 chmod 600 "$dir/tls.key"
 start_fm
 
-draw_ports 5
-read -r client peer one two page <<<"$ports"
+draw_ports 6
+read -r client peer one two page WEBDRIVER_PORT <<<"$ports"
+export WEBDRIVER_PORT
 etcd --data-dir "$dir/etcd" --listen-client-urls "http://127.0.0.1:$client" --advertise-client-urls "http://127.0.0.1:$client" \
     --listen-peer-urls "http://127.0.0.1:$peer" --initial-advertise-peer-urls "http://127.0.0.1:$peer" \
     --initial-cluster "default=http://127.0.0.1:$peer" >"$dir/etcd.log" 2>&1 &

@@ -22,6 +22,8 @@ prepare
 inventory_is_read() { mcastctl --json topology --format json | grep -q '"switches": *4'; }
 until_it "the inventory is read" inventory_is_read
 start_ui --write
+draw_ports 1
+export WEBDRIVER_PORT=$ports
 
 # What it asks of us it writes; what it tells, too.
 coproc python3 "$(dirname "$0")/browser_test.py" "$dir" "${2:-300}" ${3:+"$3"} 2>"$dir/python.log"

@@ -16,12 +16,8 @@ class Browser:
     """A Chromium of its own, with a profile below `folder`, which is thrown away."""
 
     def __init__(self, folder):
-        said = ""
-        for _ in range(10):  # it ends when another program takes the port, of IPv4 or of IPv6
-            said += self.start()
-            if self.driver.poll() is None:
-                break
-        else:
+        said = self.start()
+        if self.driver.poll() is not None:
             raise RuntimeError("chromedriver ends:\n" + said)
         self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         arguments = ["--headless=new", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run",
@@ -37,13 +33,15 @@ class Browser:
         self.session = "/session/" + made["sessionId"]
 
     def start(self):
-        """What it said, unless it listens."""
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE,
+        """What it said, unless it listens. Its own port it takes of IPv6 first: another program may have
+        that of IPv4, and where there is no IPv6 it does not say which it has."""
+        port = os.environ["WEBDRIVER_PORT"]
+        self.driver = subprocess.Popen(["chromedriver", "--port=" + port], stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, text=True)
+        self.base = f"http://127.0.0.1:{port}"
         said = ""
         for line in self.driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                self.base = f"http://127.0.0.1:{found[1]}"
+            if "started successfully" in line:
                 return ""
             said += line
         self.driver.wait()

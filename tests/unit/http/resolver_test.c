@@ -13,12 +13,13 @@
 
 enum { NODES = 11136 }; /* of the largest machine */
 
-/* In place of libuv's: time passes when the test says so, too. */
+/* In place of libuv's: time passes when the test says so, too; or only then. */
 static uint64_t passed_ms;
+static bool stands;
 
 uint64_t uv_now(const uv_loop_t *loop)
 {
-    return uv_hrtime() / 1000000 + passed_ms;
+    return (stands ? 0 : uv_hrtime() / 1000000) + passed_ms;
 }
 
 /* nK is 10.x.y.z of K; "unknown" is not; "away" cannot be asked; "stuck" waits until it may go on.
@@ -119,6 +120,7 @@ static int close_stand(void **state)
     assert_int_equal(uv_loop_close(&stand->loop), 0);
     sem_destroy(&names.entered);
     sem_destroy(&names.may_go);
+    stands = false;
     return 0;
 }
 
@@ -129,6 +131,7 @@ TEST(machine__costs_one_lookup_a_node)
 {
     struct stand *stand = *state;
     unsigned asked = 0;
+    stands = true; /* or what is known is asked for anew on a slow machine */
     for (unsigned round = 0; round < 3; round++)
         for (unsigned node = 0; node < NODES; node++) {
             char name[32];
