@@ -313,7 +313,13 @@ static int run_release(struct call *call)
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
-        printf("%s/%s: %s\n", reservation->cluster, reservation->job, reservation->state);
+        number = reservation->number > 0 ? reservation->number : number;
+        printf("%s/%s: %s", reservation->cluster, reservation->job, reservation->state);
+        if (number > 0)
+            printf(strcmp(reservation->state, "gone") == 0 ? " (it has no reservation %llu)"
+                                                           : " (reservation %llu)",
+                   (unsigned long long)number);
+        putchar('\n');
         rc = command_finish();
     }
     mcast_reservation_free(reservation);

@@ -2,6 +2,7 @@
 #include "cli/completion/unknown.h"
 #include "base/suggest.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 /* What flux, Slurm, etcdctl and chronyc have people type. */
@@ -12,15 +13,14 @@ static const char *find_habit(const char *name)
         const char *means;
     } habits[] = {
         {" jobs job ls ps queue squeue ", "list"},
-        {" cancel scancel kill ", "release, for a job that is over"}, /* Slurm and Flux end jobs */
-        {" rm delete del free ", "release"},
+        /* Slurm and Flux end jobs */
+        {" cancel scancel kill rm delete del free ", "release, for a job that is over"},
         {" info get cat describe jobinfo ", "show"},
         {" alloc add create put submit ", "reserve"},
-        {" tracking sources health endpoint member members ping ", "status"},
+        {" tracking sources health endpoint member members ping alarm alarms ", "status"},
         {" node sinfo resource ", "nodes"},
         {" watch log logs eventlog ", "events"},
         {" monitor activity ", "top"},
-        {" drain ", "fence"},
         {" move-leader ", "step-down"},
         {" version ", "--version"},
     };
@@ -33,6 +33,19 @@ static const char *find_habit(const char *name)
     return NULL;
 }
 
+/* They give away or end what is in use, of whatever runs. */
+static bool is_harmful(const char *command)
+{
+    static const struct command *const harmful[] = {
+        &command_release,     &command_fence, &command_claim,     &command_accept_loss,
+        &command_nodes_clean, &command_sync,  &command_step_down, &command_cleanup};
+    for (size_t i = 0; i < sizeof harmful / sizeof *harmful; i++) {
+        if (harmful[i]->name == command)
+            return true;
+    }
+    return false;
+}
+
 int unknown_command(struct call *call, const struct command_group groups[], const char *name)
 {
     char words[SUGGEST_SIZE];
@@ -41,13 +54,19 @@ int unknown_command(struct call *call, const struct command_group groups[], cons
     suggest_begin(&suggestion, name);
     for (const struct command_group *group = groups; !habit && group->title; group++) {
         for (size_t i = 0; group->commands[i]; i++)
-            suggest_try(&suggestion, group->commands[i]->name);
+            (is_harmful(group->commands[i]->name) ? suggest_try_misspelt : suggest_try)(
+                &suggestion, group->commands[i]->name);
     }
     if (habit)
         suggestion.words[suggestion.count++] = habit;
     else
         suggest_try(&suggestion, "help");
-    (void)command_misused(call, "'%.80s' is no command%s", name,
-                          suggest_text(&suggestion, "", words));
+    if (strcmp(name, "drain") == 0 || strcmp(name, "undrain") == 0)
+        (void)command_misused(call,
+                              "mcastctl drains no node: scontrol update NodeName=… State=DRAIN "
+                              "Reason=…, or flux resource drain");
+    else
+        (void)command_misused(call, "'%.80s' is no command%s", name,
+                              suggest_text(&suggestion, "", words));
     return MCAST_EXIT_USAGE;
 }

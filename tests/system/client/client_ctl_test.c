@@ -327,6 +327,31 @@ static void status__is_the_leaders(void **state)
     end(test);
 }
 
+/* The first one's status, and that another one leads as well; not of one that is listed twice. */
+static void status__of_two_leaders(void **state)
+{
+    static const char mine[] = "{\"role\":\"leader\",\"started\":\"2026-01-01T00:00:00.000Z\","
+                               "\"jobs\":{\"active\":7}}";
+    static const char others[] = "{\"role\":\"leader\",\"started\":\"2026-01-02T00:00:00.000Z\","
+                                 "\"jobs\":{\"active\":9}}";
+    static const struct reply first[] = {
+        {200, NULL, mine, THEN_KEEP}, {200, NULL, mine, THEN_KEEP}, {200, NULL, mine, THEN_KEEP}};
+    static const struct reply second[] = {{200, NULL, others, THEN_KEEP}};
+    struct test *test = begin(first, SIZE(first));
+    struct fakebroker *other = fakebroker_create(second, SIZE(second));
+    char urls[400];
+    (void)snprintf(urls, sizeof urls, "%s,%s", fakebroker_url(test->fake), fakebroker_url(other));
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "TWO BROKERS LEAD, unix:/");
+    assert_words(test->out, "\njobs           7 active\n");
+    (void)snprintf(urls, sizeof urls, "%s,%s", fakebroker_url(test->fake),
+                   fakebroker_url(test->fake) + strlen("unix:"));
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "All is well.");
+    fakebroker_destroy(other);
+    end(test);
+}
+
 static void reserve__sends_the_options(void **state)
 {
     static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
@@ -1069,8 +1094,8 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
     cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
-    cmocka_unit_test(status__is_the_leaders), cmocka_unit_test(reserve__sends_the_options),
-    cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(status__of_two_leaders), cmocka_unit_test(status__is_the_leaders),
+    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

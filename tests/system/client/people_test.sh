@@ -70,6 +70,8 @@ doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "link .*down f
 until_it "the doctor has it asked" doctor_says
 says "NO FABRIC MANAGER" || fail "status does not say that the fabric manager is away"
 has "$dir/status" "hardware collectives"
+if mcastctl --url "unix:$dir/mcastd.sock,/nonexistent/s" doctor >"$dir/doctor" 2>&1; then fail "a broker is dead"; fi
+has "$dir/doctor" "/nonexistent/s does not answer: No such file"
 
 # ---- top ----
 mcastctl top --every 1 >"$dir/top" &
@@ -127,10 +129,16 @@ wait "$top" || fail "top ended with $?"
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
 has "$dir/refused" "did you mean status?"
-for typed in lsit:list stat:status hepl:help jobs:list ls:list del:release health:status watch:events; do
+for typed in lsit:list stat:status hepl:help jobs:list ls:list relaese:release health:status alarm:status watch:events; do
     if mcastctl help "${typed%:*}" >"$dir/refused" 2>&1; then fail "${typed%:*} is a command"; fi
     has "$dir/refused" "did you mean ${typed#*:}?"
 done
+for typed in lease drain step claims.old; do # no word leads to what does harm, but its own misspelt by a letter
+    if mcastctl "$typed" 2>"$dir/refused"; then fail "$typed is a command"; fi
+    if grep -qE "did you mean|fence" "$dir/refused"; then cat "$dir/refused" >&2 && fail "$typed"; fi
+done
+if mcastctl drain 2>"$dir/refused"; then fail "a node was drained"; fi
+has "$dir/refused" "scontrol update NodeName=… State=DRAIN Reason=…, or flux resource drain"
 if mcastctl show 2>"$dir/refused"; then fail "no job was shown"; fi
 has "$dir/refused" "mcastctl list"
 if mcastctl list --sotr age 2>"$dir/refused"; then fail "an option that there is not"; fi
