@@ -233,13 +233,16 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
          "{\"detail\":\"failed to reserve 4 VNIs (2 available)\","
          "\"code\":\"vnis-exhausted\"}",
          THEN_KEEP},
+        {200, NULL, "{\"vnis\":{\"held\":4}}", THEN_KEEP},
         {404, PROBLEM, "{\"detail\":\"elcap has no job f1\"}", THEN_KEEP},
         {200, "text/html", "<html>hello</html>", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("reserve", "--cluster", "elcap", "--uid", "1", "--node-count", "1", "f1"),
                      1);
-    assert_string_equal(test->err, "mcastctl: failed to reserve 4 VNIs (2 available)\n");
+    assert_string_equal(test->err,
+                        "mcastctl: failed to reserve 4 VNIs (2 available); 4 quarantined: mcastctl "
+                        "list --held says for which nodes\n");
     assert_int_equal(RUN("release", "--cluster", "elcap", "f1"), 3);
     assert_string_equal(test->err, "mcastctl: elcap has no job f1\n");
     assert_int_equal(RUN("show", "--cluster", "elcap", "f1"), 4);
@@ -916,6 +919,27 @@ static void write_input(struct test *test, char path[128], const char *text, siz
     test->input = path;
 }
 
+/* To whom others' jobs are not shown, an empty list says so. */
+static void list__of_nothing(void **state)
+{
+    static const char none[] = "{\"jobs\":[],\"next\":null}";
+    static const struct reply script[] = {
+        {200, NULL, none, THEN_KEEP},
+        {200, NULL, "{\"admin\":false,\"clusters\":[]}", THEN_KEEP},
+        {200, NULL, none, THEN_KEEP},
+        {200, NULL, "{\"admin\":true,\"clusters\":[]}", THEN_KEEP},
+        {200, NULL, "{\"vnis\":[]}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list"), 0);
+    assert_words(test->err, "no such reservation of yours; those of others are shown to admins");
+    assert_int_equal(RUN("list", "--held"), 0);
+    assert_string_equal(test->err,
+                        "mcastctl: there is no such reservation with quarantined VNIs\n");
+    assert_int_equal(RUN("vni", "list"), 0);
+    assert_string_equal(test->err, "mcastctl: there is no shared VNI that you may see\n");
+    end(test);
+}
+
 static void sync__reads_standard_input(void **state)
 {
     static const struct reply script[] = {
@@ -1093,8 +1117,9 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
     cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
-    cmocka_unit_test(status__of_two_leaders), cmocka_unit_test(status__is_the_leaders),
-    cmocka_unit_test(reserve__sends_the_options), cmocka_unit_test(launch__sends_the_options),
+    cmocka_unit_test(status__of_two_leaders), cmocka_unit_test(list__of_nothing),
+    cmocka_unit_test(status__is_the_leaders), cmocka_unit_test(reserve__sends_the_options),
+    cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),
     cmocka_unit_test(fence__needs_a_node_and_a_reason),
     cmocka_unit_test(nodes_clean__says_how_many_are), cmocka_unit_test(decisions__are_explicit),

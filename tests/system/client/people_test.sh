@@ -54,6 +54,8 @@ mcastctl list --held --sort age -o +reason >"$dir/list" || fail "--held with oth
 mcastctl status >"$dir/status"
 has "$dir/status" "2 active, 2 with addresses"
 has "$dir/status" "0 free of 2, 2 in use"
+mcastctl --cluster nope status >"$dir/status" 2>"$dir/refused"
+has "$dir/refused" "there is no cluster nope; the status is of all clusters"
 [ "$(wc -l <"$dir/status")" -le 24 ] || fail "status is more than a screen"
 if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
 says "NO VNI IS FREE for " || fail "status does not say that the VNIs are used up"
