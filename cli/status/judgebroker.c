@@ -213,7 +213,9 @@ void judge_reload(struct verdict *verdict)
     const char *error = judge_text(verdict->root, NULL, "reload_error");
     age_between(judge_text(verdict->root, NULL, "reloaded"), verdict->now, age);
     if (json_is_true(json_object_get(verdict->root, "reload_refused")))
-        judge_fault(verdict, "mcastd --check; correct what it names, then: systemctl reload mcastd",
+        judge_fault(verdict,
+                    "mcastd --check, with the --config FILE that it was started with; correct what "
+                    "it names, then: systemctl reload mcastd",
                     "THE LAST RELOAD WAS REFUSED%s%s%s, what was in force before still is%s%s",
                     age[0] ? " " : "", age, age[0] ? " ago" : "", error[0] ? ": " : "", error);
 }
