@@ -145,6 +145,15 @@ if mcastctl show 2>"$dir/refused"; then fail "no job was shown"; fi
 has "$dir/refused" "mcastctl list"
 if mcastctl list --sotr age 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --sort?"
+for typed in "list --user root:uid" "list -u root:uid" "list --columns job:output" "events -f:follow" "top -d 1:every"; do
+    # shellcheck disable=SC2086 # a command and its options
+    if mcastctl ${typed%:*} 2>"$dir/refused"; then fail "${typed%:*}"; fi
+    has "$dir/refused" "did you mean --${typed#*:}?"
+done
+if mcastctl list small 2>"$dir/refused"; then fail "list of one job"; fi
+has "$dir/refused" "mcastctl show small"
+if mcastctl reserve 2>"$dir/refused"; then fail "no job was reserved"; fi
+has "$dir/refused" "its resource manager's id"
 if mcastctl --ulr x list 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --url?"
 if mcastctl top --every 10ms 2>"$dir/refused"; then fail "top more often than it may"; fi
