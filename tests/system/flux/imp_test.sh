@@ -13,6 +13,7 @@ skip() {
 [ -x "$imp" ] || skip "there is no flux-imp in FLUX_PREFIX; ./dev flux DIR --security DIR runs it"
 [ "$(id -u)" = 0 ] || skip "only root can be several users"
 [ -x /usr/sbin/munged ] || skip "there is no munged"
+[[ $(stat -f -c %T /sys/fs/cgroup) =~ ^(cgroup2fs|tmpfs)$ ]] || skip "flux-imp finds no cgroups at /sys/fs/cgroup"
 if [ -z "${mcast_mounts_alone:-}" ]; then
     unshare --mount true 2>/dev/null || skip "no mount namespace can be made"
     mcast_mounts_alone=yes exec unshare --mount --propagation private bash "$0" "$@"

@@ -24,7 +24,7 @@ collectives=(FI_CXI_COLL_FABRIC_MGR_URL=https://fm.example/join FI_CXI_COLL_JOB_
 # environment; but for the step, which is its own. Who asks has set path, and rc1 for another.
 size=1
 within() {
-    timeout 120 env -i PATH="$path" HOME="$HOME" LC_ALL=C.UTF-8 FLUX_RC_EXTRA="${rc1-$dir/ours/etc}" FLUX_SHELL_RC_PATH="$dir/ours/etc/shell/lua.d" "${also[@]}" "$@" \
+    timeout 600 env -i PATH="$path" HOME="$HOME" LC_ALL=C.UTF-8 FLUX_RC_EXTRA="${rc1-$dir/ours/etc}" FLUX_SHELL_RC_PATH="$dir/ours/etc/shell/lua.d" "${also[@]}" "$@" \
         flux start --test-size=$size env -u FI_CXI_COLL_JOB_ID SLINGSHOT_VNIS=1 \
         flux run -N$size -n$size --label-io env >"$dir/out/env" 2>"$dir/said" || fail "no instance: $(cat "$dir/said")"
     [ "$(grep -c '^[01]: FI_CXI_COLL_JOB_STEP_ID=/f' "$dir/out/env")" = "$(grep -c TOKEN "$dir/out/env")" ] || fail "no steps of their own: $(cat "$dir/out/env")"
@@ -57,7 +57,7 @@ unchanged "FI_\*: mcastctl cannot be run; SLINGSHOT_\*: mcast-node cannot be run
 
 echo "# its epilog is set, though its ranks begin only when the leader is through"
 # shellcheck disable=SC2016  # for the shell there
-env -i PATH="$path" HOME="$HOME" FLUX_RC_EXTRA="$dir/ours/etc" "${collectives[@]}" timeout 120 flux start --test-size=2 sh -c '
+env -i PATH="$path" HOME="$HOME" FLUX_RC_EXTRA="$dir/ours/etc" "${collectives[@]}" timeout 600 flux start --test-size=2 sh -c '
     until flux config get job-manager.epilog.command | grep -q nested-epilog && flux jobtap list | grep -q perilog; do sleep 0.1; done
     ' 2>"$dir/said" || fail "no epilog: $(cat "$dir/said")"
 
