@@ -119,9 +119,17 @@ void link_list_within(struct core *core, int64_t wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
 
+void link_retry_now(struct core *core)
+{
+    assert(core->link.state <= LINK_UP);
+    if (core->link.state == LINK_DOWN && core->link.retry_ms > core->now_ms)
+        core->link.retry_ms = core->now_ms;
+}
+
 void link_probe(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_PROBE);
+    link_retry_now(core);
     if (core->now_ms - core->link.heard_ms >= PROBE_QUIET_MS)
         link_list_within(core, 0);
 }
