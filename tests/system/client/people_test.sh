@@ -68,7 +68,7 @@ until_it "status says that a list command fails" list_fails
 kill "$fm"
 fm=''
 # It is idle, so nothing is asked of it for an hour, but by who looks for faults.
-doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "link .*down for|down for" "$dir/doctor"; }
+doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "^  link +(down|logging-in) for" "$dir/doctor"; }
 until_it "the doctor has it asked" doctor_says
 says "NO FABRIC MANAGER" || fail "status does not say that the fabric manager is away"
 has "$dir/status" "hardware collectives"
