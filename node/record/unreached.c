@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that begins so long after another one has failed, and the patience that one more had
+/* A job that begins so long after another one has failed, and the retry timeout that one more had
  * meanwhile whose prolog this one's waited for, was granted what it has since. One that failed an
  * hour ago says nothing of now. */
 enum { MOMENTS_MS = 30 * 1000, COUNTS_MS = 3600 * 1000 };

@@ -147,7 +147,7 @@ static void let_certificate_end(const struct tlssite *tls)
 }
 
 /* What is wrong with the broker is wrong for all nodes; and prologs that wait for each other each
- * have the whole patience. */
+ * have the whole retry timeout. */
 static void broker__whose_certificate_is_over_was_found(void **state)
 {
     struct fixture *fixture = *state;
