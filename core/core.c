@@ -267,7 +267,8 @@ static void apply_configuration(struct core *core, const struct core_event *even
         link_lost(core, 0, "the fabric manager was taken out of the configuration");
     else if (moved)
         link_move(core);
-    link_list_within(core, config->stray_grace_ms); /* with the login that is in force now */
+    link_retry_now(core);                           /* with the login that is in force now, */
+    link_list_within(core, config->stray_grace_ms); /* … while up, too */
 }
 
 static void act_on_deadlines(struct core *core)

@@ -119,9 +119,17 @@ void link_list_within(struct core *core, int64_t wait_ms)
         core->link.relist_ms = core->now_ms + wait_ms;
 }
 
+void link_retry_now(struct core *core)
+{
+    assert(core->link.state <= LINK_UP);
+    if (core->link.state == LINK_DOWN && core->link.retry_ms > core->now_ms)
+        core->link.retry_ms = core->now_ms;
+}
+
 void link_probe(struct core *core, const struct core_event *event)
 {
     assert(event->kind == CORE_PROBE);
+    link_retry_now(core);
     if (core->now_ms - core->link.heard_ms >= PROBE_QUIET_MS)
         link_list_within(core, 0);
 }
@@ -147,8 +155,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     } else if (!event->u.login.ok) {
         link_lost(core, 0, words ? words : "the login failed");
     } else {
-        link_heard(core);
-        enter_state(core, LINK_LISTING);
+        enter_state(core, LINK_LISTING); /* a login by name and password has asked nothing */
         begin_list(core);
     }
 }
@@ -272,7 +279,7 @@ void link_lost(struct core *core, enum fmcall_outcome fault, const char *words)
     core->link.retry_ms = core->now_ms + wait;
     core->link.list = 0;
     if (news)
-        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, core->link.error);
+        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, link_cause(core));
     give_up_all(core, link_cause(core));
 }
 

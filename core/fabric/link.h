@@ -49,6 +49,7 @@ void link_tick(struct core *core);
 int64_t link_deadline(const struct core *core);
 void link_schedule_list(struct core *core); /* a list has ended: when the next one is due */
 void link_list_within(struct core *core, int64_t wait_ms); /* while up: compares again by then */
+void link_retry_now(struct core *core); /* while down: what was wrong may be mended */
 void link_probe(struct core *core, const struct core_event *event);
 void link_list_unanswered(struct core *core); /* … some time after a RESERVE was not answered */
 /* Finds the URL in use in the new configuration, which is not yet in force. Whether it is another

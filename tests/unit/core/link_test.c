@@ -145,6 +145,25 @@ UP(link__is_probed_when_it_has_been_quiet)
     assert_null(driver_find(d, EFFECT_LIST));
 }
 
+/* B5: who has mended it and reloads, or looks for faults, does not wait for the next try. */
+UP(link__is_tried_again_at_once_when_it_may_be_mended)
+{
+    struct driver *d = *state;
+    driver_reserve(d, driver_request("a", 128));
+    driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    for (int i = 0; i < 2; i++) {
+        while (core_next_deadline(d->core) - d->now < 2000) {
+            driver_tick(d, core_next_deadline(d->core) - d->now);
+            driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = false}});
+        }
+        driver_step(d, i == 0
+                           ? (struct core_event){.kind = CORE_PROBE}
+                           : (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+        assert_non_null(driver_find(d, EFFECT_LOGIN));
+        driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = false}});
+    }
+}
+
 /* B8: the fabric manager's words may name any job; the cause does not. */
 UP(link__tells_the_cause_without_its_words)
 {
