@@ -85,6 +85,25 @@ static void look(struct sim *sim, void *what, uint64_t mark)
     sim_later(sim, LOOKS_EVERY_MS, look, NULL, mark);
 }
 
+static void probe(struct sim *sim, void *what, uint64_t mark)
+{
+    struct rng *rng = &sim->doctor;
+    (void)what;
+    if (sim->phase != PHASE_STORM || mark != sim->calm)
+        return;
+    if (sim->edge.core)
+        edge_piece(sim, &(struct core_event){.kind = CORE_PROBE});
+    sim_later(sim, rng_chance(rng, 300) ? 0 : rng_between(rng, 1, LOOKS_EVERY_MS), probe, NULL,
+              mark);
+}
+
+void admin_storm(struct sim *sim)
+{
+    rng_init_for(&sim->doctor, sim->profile.seed, "doctor", (uint32_t)sim->calm);
+    if (rng_chance(&sim->doctor, 300))
+        sim_later(sim, rng_between(&sim->doctor, 0, LOOKS_EVERY_MS), probe, NULL, sim->calm);
+}
+
 void admin_calm(struct sim *sim)
 {
     /* What the broker was told before is old by then. */

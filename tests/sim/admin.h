@@ -14,6 +14,8 @@ struct sim;
 struct request;
 
 void admin_calm(struct sim *sim);
+/* In some runs he looks for faults meanwhile, so that the fabric manager is asked for its list. */
+void admin_storm(struct sim *sim);
 
 void admin_event(const struct sim *sim, const struct request *request, struct core_event *event);
 /* What he says reaches the broker. */

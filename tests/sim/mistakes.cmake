@@ -200,7 +200,7 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
 mcast_mistake(late-lingering-is-nobodys 100 core/reconcile/unknownlife.c
-    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 1260)
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 340)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
@@ -329,7 +329,7 @@ mcast_mistake(who-hangs-is-slow 50 core/fabric/call_done.c
     [[    reservewait_note(wait, core->now_ms, took_ms);]])
 mcast_mistake(two-quick-answers-are-enough 50 core/fabric/reservewait.c
     [[if (span->count >= SPAN_RESERVES && now_ms - wait->since_ms >= SPAN_MS) {]]
-    [[if (span->count > 0) {]])
+    [[if (span->count > 0) {]] 60)
 mcast_mistake(waits-the-most-always 50 core/fabric/reservewait.c
     [[* ((int64_t)calls + 1);]] [[* RESERVEWAIT_MAX_MS;]])
 mcast_mistake(waits-in-vain 100 core/fabric/reservewait.c

@@ -123,6 +123,7 @@ static void live(struct sim *sim)
         speed_storm(sim);
         nics_storm(sim);
         switches_storm(sim);
+        admin_storm(sim);
         brokers_storm(sim);
         run_for(sim, profile->storm_ms);
         phase_begins(sim, PHASE_QUIET);

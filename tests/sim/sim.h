@@ -70,7 +70,8 @@ struct sim {
     struct gateway gateway;
     struct secondbroker secondbroker;
     struct rewind rewind;
-    uint64_t calm; /* grows by one with each */
+    uint64_t calm;     /* grows by one with each */
+    struct rng doctor; /* the administrator's (admin.h) */
     struct fmurls fmurls;
     struct wire wire;
     struct speed speed;
