@@ -779,7 +779,8 @@ MCAST_API int mcast_events_filtered(struct mcast *handle, uint64_t after, unsign
 /* The broker's state as JSON text (GET /v1/status), the caller's to free(). */
 MCAST_API int mcast_status(struct mcast *handle, char **json, struct mcast_error *error);
 
-/* The broker's findings (GET /v1/doctor; admins only), likewise. */
+/* The broker's findings (GET /v1/doctor?ask=yes; admins only), likewise: the broker asks the fabric
+ * manager for its list, unless that has answered within the last second. */
 MCAST_API int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error);
 
 /* What a job of the cluster may ask for, and the profiles of the site (GET /v1/options), likewise.

@@ -17,6 +17,7 @@ static const char *const list_query[] = {"cluster", "node",  "state", "uid",
 static const char *const unshare_query[] = {"when", NULL};
 static const char *const events_query[] = {"after", "follow", "kind", "cluster", "job", NULL};
 static const char *const ownevents_query[] = {"after", "follow", "kind", NULL};
+static const char *const doctor_query[] = {"ask", NULL};
 static const char *const history_query[] = {"after", NULL};
 static const char *const options_query[] = {"cluster", NULL};
 static const char *const topology_query[] = {"addresses", NULL};
@@ -86,7 +87,8 @@ const struct route routes[ROUTES] = {
     {METHOD_GET, NEED_PEER, "/v1/events", .handle = events_handle, .query = events_query},
     {METHOD_GET, NEED_PEER, "/v1/options", .handle = options_handle, .query = options_query},
     {METHOD_GET, NEED_PEER, "/v1/status", .handle = status_handle, .always = true},
-    {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .always = true},
+    {METHOD_GET, NEED_ADMIN, "/v1/doctor", .handle = doctor_handle, .query = doctor_query,
+     .always = true},
     {METHOD_GET, NEED_LOOK, "/v1/whoami", .handle = whoami_handle, .always = true},
     {METHOD_GET, NEED_PEER, "/v1/history", .handle = history_handle, .query = history_query,
      .always = true},

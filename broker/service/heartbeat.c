@@ -43,15 +43,17 @@ void heartbeat_loading(void *notify, uint64_t records)
 
 /* ---- the status line ---- */
 
+/* Every user of the host reads it: it has no words that may name a job. */
+
 static void print_link(FILE *out, const struct core_status *core)
 {
     if (core->link_url[0] == '\0')
         fputs("No fabric manager is configured.", out);
     else if (core->link == LINK_UP)
         fprintf(out, "Fabric manager %s is up.", core->link_url);
-    else if (core->link_error[0] != '\0')
+    else if (core->link_cause[0] != '\0')
         fprintf(out, "Fabric manager %s: %s (%.200s).", core->link_url, link_state_word(core->link),
-                core->link_error);
+                core->link_cause);
     else
         fprintf(out, "Fabric manager %s: %s.", core->link_url, link_state_word(core->link));
 }
@@ -76,9 +78,8 @@ static void print_alarm(FILE *out, const struct statusline *facts)
         return;
     for (const struct alarm *next = alarm->next; next; next = next->next)
         more++;
-    fprintf(out, "ALARM %s%s%s: %.160s", alarm_kind_word(alarm->kind),
-            alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "",
-            alarm->detail);
+    fprintf(out, "ALARM %s%s%s", alarm_kind_word(alarm->kind),
+            alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "");
     if (more > 0)
         fprintf(out, " (and %" PRIu32 " more)", more);
     fputs(". ", out);

@@ -41,7 +41,7 @@ int mcast_options(struct mcast *handle, const char *cluster, char **json, struct
 
 int mcast_doctor(struct mcast *handle, char **json, struct mcast_error *error)
 {
-    return get_json(handle, "/v1/doctor", json, error);
+    return get_json(handle, "/v1/doctor?ask=yes", json, error);
 }
 
 int mcast_whoami(struct mcast *handle, char **json, struct mcast_error *error)

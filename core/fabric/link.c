@@ -147,8 +147,7 @@ void link_login_done(struct core *core, const struct core_event *event)
     } else if (!event->u.login.ok) {
         link_lost(core, 0, words ? words : "the login failed");
     } else {
-        link_heard(core);
-        enter_state(core, LINK_LISTING);
+        enter_state(core, LINK_LISTING); /* a login by name and password has asked nothing */
         begin_list(core);
     }
 }
@@ -272,7 +271,7 @@ void link_lost(struct core *core, enum fmcall_outcome fault, const char *words)
     core->link.retry_ms = core->now_ms + wait;
     core->link.list = 0;
     if (news)
-        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, core->link.error);
+        core_publish_cluster(core, EVENT_LINK_DOWN, NULL, link_cause(core));
     give_up_all(core, link_cause(core));
 }
 

@@ -192,6 +192,11 @@ static int open_parts(struct sqlite *sqlite, const char *file, const char *key_f
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
+    if (!shared && sqlite3_db_readonly(sqlite->db, "main") == 1) /* SQLite falls back to that */
+        return error_set(err, ERROR_IO,
+                         "%s cannot be written to: give it to the user of mcastd, mode 0600, then "
+                         "start again",
+                         sqlite->path);
     code = live       ? open_copy(sqlite, key_file, err)
            : key_file ? open_file(sqlite, key_file, err)
                       : open_memory(sqlite, err);

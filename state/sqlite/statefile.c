@@ -203,6 +203,11 @@ int statefile_watch_check(const struct statefile_watch *watch, struct error *err
     assert(watch->path);
     for (int i = 0; i < STATEFILE_WATCHED; i++) {
         struct stat status;
+        if (statefile_stat(watch->path, watched[i], &status) < 0 && errno == EACCES)
+            return error_set(err, ERROR_IO,
+                             "%s%s cannot be reached (%s): give its folder back to the user of "
+                             "mcastd, mode 0700",
+                             watch->path, watched[i], strerror(errno));
         if (statefile_stat(watch->path, watched[i], &status) < 0)
             return error_set(err, ERROR_IO,
                              "%s%s has been taken away (%s): put it back, or stop mcastd and "

@@ -7,7 +7,8 @@
 
 /* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
- * kernel gives at once. Files are for mcastctl to read: it may wait for them. */
+ * kernel gives at once. Files are for mcastctl to read: it may wait for them. With ask=yes the fabric
+ * manager is asked for its list: what looks again and again leaves it alone. */
 
 /* NULL: none has VNIs of the pool. */
 static const char *find_partition(const struct core *core)
@@ -57,7 +58,11 @@ int doctor_handle(struct call *call)
     struct writer *out = &call->out;
     struct engine *engine = call->http->engine;
     struct core_status status;
-    engine_step(engine, &(struct core_event){.kind = CORE_PROBE});
+    const char *ask = target_query(&call->target, "ask");
+    if (ask && strcmp(ask, "yes") != 0 && strcmp(ask, "no") != 0)
+        return problem_set(&call->problem, 422, "invalid", "ask", "ask is yes or no");
+    if (ask && strcmp(ask, "yes") == 0)
+        engine_step(engine, &(struct core_event){.kind = CORE_PROBE});
     core_status(engine_core(engine), &status);
     writer_begin_object(out, NULL);
     writer_string(out, "version", MCAST_VERSION);

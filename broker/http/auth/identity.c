@@ -345,7 +345,7 @@ bool permit_event(const struct rights *rights, const struct identity *identity,
     if (event_is_of_node(event))
         return identity->admin || (event->node && permit_node(rights, identity, event->node));
     if (identity_has_role(identity) &&
-        (!event->cluster || !event->job || rights_manages(rights, identity, event->cluster)))
+        (!event->cluster || rights_manages(rights, identity, event->cluster)))
         return true;
     if (!event->cluster || !event->job || event->number == 0)
         return false;

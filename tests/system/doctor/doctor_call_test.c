@@ -22,6 +22,18 @@ static void call__answers_an_admin(void **state)
     site_close(site);
 }
 
+static void call__takes_only_what_it_knows(void **state)
+{
+    struct answer answer;
+    struct site *site = site_open(&(struct site_options){.mcastd = MCASTD});
+    assert_int_equal(site_call(site, "GET", "/v1/doctor?ask=yes", NULL, &answer), 200);
+    answer_release(&answer);
+    site_call(site, "GET", "/v1/doctor?ask=now", NULL, &answer);
+    site_expect_problem(&answer, 422, "invalid", "ask");
+    answer_release(&answer);
+    site_close(site);
+}
+
 /* It shows the site's insides: its names, its disk, what is tight. */
 static void call__refuses_everybody_else(void **state)
 {
@@ -35,4 +47,6 @@ static void call__refuses_everybody_else(void **state)
     site_close(site);
 }
 
-UNIT_MAIN(cmocka_unit_test(call__answers_an_admin), cmocka_unit_test(call__refuses_everybody_else))
+UNIT_MAIN(cmocka_unit_test(call__answers_an_admin),
+          cmocka_unit_test(call__takes_only_what_it_knows),
+          cmocka_unit_test(call__refuses_everybody_else))

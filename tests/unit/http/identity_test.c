@@ -490,6 +490,8 @@ UNIT(event_of_a_node__is_for_who_may_see_it)
         {{.kind = EVENT_FENCED, .node = "tuo9"}, true, false, true},
         {{.kind = EVENT_FENCED}, true, false, false}, /* of an earlier schema */
         {{.kind = EVENT_SWITCH_DOWN}, true, true, true},
+        {{.kind = EVENT_ALARM, .cluster = "elcap"}, true, true, false}, /* it may name a job */
+        {{.kind = EVENT_ALARM}, true, true, true},
         {{.kind = EVENT_VNI_SHARED, .clusters = "tuo,rzadams"}, true, false, true},
         {{.kind = EVENT_VNI_SHARED, .clusters = ""}, true, false, false},
     };

@@ -631,6 +631,32 @@ ON_FILE(file__taken_away_is_an_error_until_it_is_back)
     assert_ledger(fixture->store, "counters 2 0\nreservation 1 elcap-f1\nreservation 2 elcap-f2\n");
 }
 
+/* SQLite would open it to be read, and each commit would fail until mcastd is started again. */
+ON_FILE(file__that_cannot_be_written_is_refused)
+{
+    enum { OTHER = 65534 };
+    struct fixture *fixture = *state;
+    struct error err = {0};
+    fixture_open(fixture);
+    store_close(fixture->store);
+    static const char *const suffixes[] = {"", ".key", ".lock"};
+    const bool root = geteuid() == 0; /* whom no mode stops */
+    for (size_t i = 0; i < sizeof suffixes / sizeof suffixes[0] && root; i++) {
+        char name[128];
+        name_beside(fixture, suffixes[i], name);
+        (void)chown(name, OTHER, OTHER);
+    }
+    assert_int_equal(chmod(fixture->path, 0400), 0);
+    if (root) {
+        assert_int_equal(chown(fixture->folder, OTHER, OTHER), 0);
+        assert_int_equal(seteuid(OTHER), 0);
+    }
+    fixture->store = open_sqlite(fixture->path, &err);
+    assert_int_equal(seteuid(getuid()), 0);
+    assert_null(fixture->store);
+    assert_non_null(strstr(err.text, "cannot be written to: give it to the user of mcastd"));
+}
+
 /* An error that ends one statement and leaves the transaction open: the records before it must not
  * come in with the next commit. */
 ON_FILE(commit__that_fails_half_way_leaves_nothing)
