@@ -56,6 +56,12 @@ void suggest_try(struct suggestion *suggestion, const char *word)
         suggestion->words[suggestion->count++] = word;
 }
 
+void suggest_try_misspelt(struct suggestion *suggestion, const char *word)
+{
+    if (distance(suggestion->typed, word) <= 1)
+        suggest_try(suggestion, word);
+}
+
 const char *suggest_text(const struct suggestion *suggestion, const char *lead,
                          char out[SUGGEST_SIZE])
 {

@@ -151,9 +151,11 @@ static int deny_option(struct call *call, const struct option *list, const char 
     char words[SUGGEST_SIZE], name[SUGGEST_SIZE];
     struct suggestion suggestion;
     (void)snprintf(name, sizeof name, "%.*s", (int)strcspn(typed, "="), typed);
-    suggest_begin(&suggestion, name + strspn(name, "-"));
-    for (; list->name && strncmp(name, "--", 2) == 0; list++) {
-        if (strncmp(list->name, "comp", 4) != 0 && strcmp(list->name, name + 2) != 0)
+    const char *habit = unknown_option(name);
+    suggest_begin(&suggestion, habit ? habit : name + strspn(name, "-"));
+    for (; list->name && (habit || strncmp(name, "--", 2) == 0); list++) {
+        if (habit ? strcmp(list->name, habit) == 0
+                  : strncmp(list->name, "comp", 4) != 0 && strcmp(list->name, name + 2) != 0)
             suggest_try(&suggestion, list->name);
     }
     if (suggest_text(&suggestion, "--", words)[0])
@@ -245,7 +247,9 @@ static int run_command(struct call *call)
         return rc;
     if (call->error.text[0])
         fprintf(stderr, "mcastctl: %s%s\n", call->error.text,
-                strcmp(call->error.word, "no-connection") == 0 ? "; or name it with --url" : "");
+                !call->url && strcmp(call->error.word, "no-connection") == 0
+                    ? "; or name it with --url"
+                    : "");
     return (int)mcast_exit_status(&call->error);
 }
 
@@ -299,16 +303,20 @@ int command_no_arguments(struct call *call)
 {
     if (call->argument_count == 0)
         return 0;
-    return command_misused(call, "'%s' is not understood: %s takes no arguments",
-                           call->arguments[0], call->command->name);
+    return command_misused(call, "'%.140s' is not understood: %s takes no arguments%s%.140s",
+                           call->arguments[0], call->command->name,
+                           call->command == &command_list ? "; one job: mcastctl show " : "",
+                           call->command == &command_list ? call->arguments[0] : "");
 }
 
 int command_job(struct call *call)
 {
-    if (call->argument_count != 1)
-        return command_misused(call, call->argument_count == 0
-                                         ? "which job? 'mcastctl list' shows their ids"
-                                         : "one job at a time, by its id alone");
+    if (call->argument_count > 1)
+        return command_misused(call, "one job at a time, by its id alone");
+    if (call->argument_count == 0)
+        return command_misused(call, call->command == &command_reserve
+                                         ? "which job? give its resource manager's id of it"
+                                         : "which job? 'mcastctl list' shows their ids");
     if (!call->cluster && call->command->arguments != COMMAND_KNOWN_JOB)
         return command_misused(call, which_cluster);
     if (!jobid_plain(call->arguments[0], call->job, sizeof call->job))

@@ -90,12 +90,7 @@ static void say_why(const struct plan_outcome *o, const struct plan_machine *mac
 {
     const size_t eligible = plan_eligible(o), unserved = plan_unserved(o);
     size_t used = 0;
-    if (o->fates[PLAN_REFUSED] > 0)
-        used += (size_t)snprintf(why, size,
-                                 "Warning: %zu jobs would have failed for want of VNIs: make the "
-                                 "pool larger or the quarantine shorter. ",
-                                 o->fates[PLAN_REFUSED]);
-    else if (!has_vnis(o, machine))
+    if (!has_vnis(o, machine))
         used += (size_t)snprintf(why, size,
                                  "Warning: less than a quarter of the %u VNIs stayed free: make "
                                  "the pool larger or the quarantine shorter. ",
@@ -132,7 +127,16 @@ int plan_choose(const struct plan_grid *grid, const struct plan_machine *machine
             (!best || compare_gains(o, best) > 0))
             best = o;
     }
-    if (best)
-        say_why(best, machine, why, size);
-    return best ? (int)(best - grid->outcomes) : -1;
+    why[0] = '\0';
+    if (!best)
+        return -1;
+    if (best->fates[PLAN_REFUSED] > 0) {
+        (void)snprintf(why, size,
+                       "%zu of its %zu jobs at least would have failed for want of VNIs: make the "
+                       "pool larger or the quarantine shorter",
+                       best->fates[PLAN_REFUSED], best->jobs);
+        return -1;
+    }
+    say_why(best, machine, why, size);
+    return (int)(best - grid->outcomes);
 }

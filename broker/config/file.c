@@ -142,6 +142,31 @@ static bool read_name(const char *line, const char *kind, char name[static 64])
            line[1 + length + (size_t)end] == '\0';
 }
 
+/* line: without the last bracket. */
+static void report_unknown_section(struct source *source, const char *line)
+{
+    size_t count;
+    const struct config_key *keys = config_keys(&count);
+    char similar[SUGGEST_SIZE];
+    struct suggestion suggestion;
+    const char *name = strchr(line, ' ');
+    if (name && !strchr(name, '"') &&
+        (strncmp(line, "[cluster ", 9) == 0 || strncmp(line, "[profile ", 9) == 0)) {
+        FAULT(source, "there is no section %s]; did you mean %.*s\"%s\"]?", line,
+              (int)(name + 1 - line), line, name + 1);
+        return;
+    }
+    suggest_begin(&suggestion, line + 1);
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || strcmp(keys[i].section, keys[i - 1].section) != 0)
+            suggest_try(&suggestion, keys[i].section);
+    }
+    FAULT(source,
+          "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
+          "[omnipath], [inventory], [traffic], [cluster \"NAME\"] and [profile \"NAME\"]%s",
+          line, suggest_text(&suggestion, "", similar));
+}
+
 static void read_section(struct source *source, char *line)
 {
     char *last = line + strlen(line) - 1, name[64];
@@ -160,10 +185,7 @@ static void read_section(struct source *source, char *line)
     else if (read_name(line, "profile", name))
         enter_profile(source, name);
     else if (!source->section)
-        FAULT(source,
-              "there is no section %s]; there are [broker], [state], [fm], [hwcoll], [vni], "
-              "[omnipath], [inventory], [traffic], [cluster \"NAME\"] and [profile \"NAME\"]",
-              line);
+        report_unknown_section(source, line);
 }
 
 /* ---- pairs ---- */
@@ -174,20 +196,21 @@ static void report_unknown_key(struct source *source, const char *name)
     const struct config_key *keys = config_keys(&count);
     char all[ERROR_TEXT_SIZE] = "", similar[SUGGEST_SIZE];
     struct suggestion suggestion;
+    const char *of = NULL; /* another section that has it */
     suggest_begin(&suggestion, name);
     for (size_t i = 0; i < count && length < sizeof all; i++) {
-        if (strcmp(keys[i].name, name) == 0) {
-            FAULT(source, "%s is a key of [%s], not of [%s]", name, keys[i].section,
-                  source->section);
-            return;
-        }
+        if (!of && strcmp(keys[i].name, name) == 0)
+            of = keys[i].section;
         if (strcmp(keys[i].section, source->section) != 0)
             continue;
         suggest_try(&suggestion, keys[i].name);
         length += (size_t)snprintf(all + length, sizeof all - length, "%s%s",
                                    length != 0 ? ", " : "", keys[i].name);
     }
-    if (suggest_text(&suggestion, "", similar)[0])
+    suggest_text(&suggestion, "", similar);
+    if (of)
+        FAULT(source, "%s is a key of [%s], not of [%s]%s", name, of, source->section, similar);
+    else if (similar[0])
         FAULT(source, "there is no key %s in [%s]%s", name, source->section, similar);
     else
         FAULT(source, "there is no key %s in [%s]; there are %s", name, source->section, all);

@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "cli/doctor/doctor.h"
 #include "cli/program.h"
+#include "cli/status/brokers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,6 +138,30 @@ static int ask_report(struct call *call, json_t **report)
     return rc;
 }
 
+/* Of several that are listed, what the one that answers does not know. */
+static void judge_brokers(const struct call *call, struct findings *findings)
+{
+    json_t *status = brokers_ask(call);
+    const json_t *broker;
+    const char *rival = brokers_rival(status);
+    size_t i;
+    if (rival)
+        findings_add(findings, FINDING_PROBLEM, "brokers",
+                     "list only those of one fabric in --url and MCAST_URL",
+                     "two brokers lead, %s and %s: they share no ledger",
+                     command_text(status, "url"), rival);
+    json_array_foreach(json_object_get(status, "brokers"), i, broker)
+    {
+        const char *error = command_text(broker, "error");
+        if (error)
+            findings_add(findings, FINDING_PROBLEM, "brokers",
+                         "on its host: systemctl status mcastd; or take it out of --url and "
+                         "MCAST_URL",
+                         "%s does not answer: %s", command_text(broker, "url"), error);
+    }
+    json_decref(status);
+}
+
 /* An exit code, but for problems that were found. */
 static int ask_broker(struct call *call, struct findings *findings)
 {
@@ -231,6 +256,7 @@ static int run_doctor(struct call *call)
 {
     struct findings *findings = findings_create();
     const int code = ask_broker(call, findings);
+    judge_brokers(call, findings);
     judge_by_status(call, findings);
     look_around(call, findings);
     return findings_finish(findings, call->json, code, FINDING_PROBLEM);

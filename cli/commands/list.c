@@ -234,6 +234,20 @@ static int list_json(struct call *call, const struct mcast_filter *filter, struc
     return command_finish();
 }
 
+/* Nothing is listed: to whom only his own are shown, others' may be there. */
+static void print_none(struct call *call, const char *what)
+{
+    char *answer = NULL;
+    json_t *who =
+        mcast_whoami(call->handle, &answer, NULL) == 0 ? json_loads(answer, 0, NULL) : NULL;
+    const bool own = who && !json_is_true(json_object_get(who, "admin")) &&
+                     json_array_size(json_object_get(who, "clusters")) == 0;
+    fprintf(stderr, "mcastctl: there is no such %s%s\n", what,
+            own ? " of yours; those of others are shown to admins and resource managers only" : "");
+    json_decref(who);
+    free(answer);
+}
+
 static int list_table(struct call *call, const struct mcast_filter *filter, struct output *output,
                       uint64_t limit)
 {
@@ -242,9 +256,7 @@ static int list_table(struct call *call, const struct mcast_filter *filter, stru
         table_hide_names(output->table);
     const int rc = mcast_list(call->handle, filter, take_one, output, &call->error);
     if (rc >= 0 && output->count == 0 && !call->given[NO_HEADER])
-        fputs(output->held ? "mcastctl: no VNI of a released job is quarantined\n"
-                           : "mcastctl: there is no such reservation\n",
-              stderr);
+        print_none(call, output->held ? "reservation with quarantined VNIs" : "reservation");
     /* What came before a failure is shown, but the exit code tells that it is not all. */
     columns_sort(&output->columns, output->table);
     table_limit(output->table, limit);

@@ -146,8 +146,11 @@ static int read_machine(struct call *call, const struct texts *texts, struct pla
         return MCAST_USAGE;
     if (idset_parse(&machine->pool, text_of(call, texts, POOL), &err) < 0)
         return misread(call, POOL, text_of(call, texts, POOL), err.text);
+    const uint32_t named = machine->pool.count;
     idset_remove(&machine->pool, 1); /* never given out (F1) */
     idset_remove(&machine->pool, 10);
+    if (machine->pool.count < named)
+        fputs("mcastctl: the pool is without VNIs 1 and 10: they are never given out\n", stderr);
     if (call->given[CALL_TIME]) {
         call_ms = duration_parse(call->given[CALL_TIME], DURATION_BARE_SECONDS, 10 * 1000);
         if (call_ms < 0)

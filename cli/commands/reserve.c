@@ -182,6 +182,23 @@ static int reserve_anew(struct call *call, const struct mcast_request *request,
     return rc;
 }
 
+/* No VNI is free: others need not run any more. */
+static void add_quarantined(struct call *call)
+{
+    struct mcast_error *error = &call->error;
+    const size_t used = strlen(error->text);
+    char *text = NULL;
+    json_t *status =
+        mcast_status(call->handle, &text, NULL) == 0 ? json_loads(text, 0, NULL) : NULL;
+    const json_t *vnis = json_object_get(status, "vnis");
+    const long long held = json_integer_value(json_object_get(vnis, "held"));
+    if (held > 0)
+        (void)snprintf(error->text + used, sizeof error->text - used,
+                       "; %lld quarantined: mcastctl list --held says for which nodes", held);
+    json_decref(status);
+    free(text);
+}
+
 static int run_reserve(struct call *call)
 {
     struct mcast_request request = MCAST_REQUEST_INIT;
@@ -215,6 +232,8 @@ static int run_reserve(struct call *call)
     if (rc == 0)
         rc = call->given[LAUNCH] ? print_launch(call, reservation)
                                  : view_reservation(reservation, call, MCAST_JSON_SECRETS);
+    if (rc < 0 && strcmp(call->error.word, "vnis-exhausted") == 0)
+        add_quarantined(call);
     mcast_reservation_free(reservation);
     free(classes_text);
     free(shared_text);
@@ -313,7 +332,13 @@ static int run_release(struct call *call)
     if (rc == 0 && call->json) {
         rc = command_print_json(mcast_reservation_json(reservation, MCAST_JSON_INDENT));
     } else if (rc == 0) {
-        printf("%s/%s: %s\n", reservation->cluster, reservation->job, reservation->state);
+        number = reservation->number > 0 ? reservation->number : number;
+        printf("%s/%s: %s", reservation->cluster, reservation->job, reservation->state);
+        if (number > 0)
+            printf(strcmp(reservation->state, "gone") == 0 ? " (it has no reservation %llu)"
+                                                           : " (reservation %llu)",
+                   (unsigned long long)number);
+        putchar('\n');
         rc = command_finish();
     }
     mcast_reservation_free(reservation);

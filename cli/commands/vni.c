@@ -118,6 +118,8 @@ static int print_all(const struct call *call, json_t *answer)
     (void)call;
     for (size_t i = 0; i < json_array_size(list); i++)
         add_row(table, json_array_get(list, i));
+    if (json_array_size(list) == 0)
+        fputs("mcastctl: there is no shared VNI that you may see\n", stderr);
     return table_print(table);
 }
 

@@ -89,12 +89,21 @@ static void print_choice(const struct planned *planned)
     duration_format(hold, sizeof hold, o->setting.hold_ms);
     printf("\nTake the setting marked *. %s\n\n", planned->why);
     printf("  [hwcoll]\n  min_nodes = %u\n  addresses_per_job = %u\n  total_addresses = %u\n"
-           "  system_nodes = %u\n  [vni]\n  hold = %s\n\n",
+           "  system_nodes = %u\n  [vni]\n"
+           "  ; hold = reports where nodes report (the default); else hold = %s\n\n",
            o->setting.min_nodes, o->addresses, planned->machine.total_addresses,
            planned->machine.system_nodes, hold);
-    printf("Where nodes report that they are clean, leave hold = reports, and read %s as the time\n"
-           "that the slowest node of a job takes to report.\n",
-           hold);
+    printf(
+        "Where nodes report that they are clean, read %s as the time that the slowest node of a\n"
+        "job takes to report.\n",
+        hold);
+}
+
+static int refuse(const struct planned *planned)
+{
+    if (planned->why[0])
+        fprintf(stderr, "mcastctl: no setting serves this log: %s\n", planned->why);
+    return MCAST_EXIT_REFUSED;
 }
 
 int planned_print(const struct planned *planned)
@@ -112,7 +121,7 @@ int planned_print(const struct planned *planned)
             fprintf(stderr, "mcastctl: min_nodes = %u: %s\n", o->setting.min_nodes, o->error.text);
     }
     if (planned->chosen < 0)
-        return MCAST_EXIT_REFUSED;
+        return refuse(planned);
     print_choice(planned);
     return code == MCAST_EXIT_OK ? command_finish() : code;
 }
@@ -188,5 +197,5 @@ int planned_print_json(const struct planned *planned)
             all, "recommended",
             json_pack("{s:i, s:s}", "setting", planned->chosen, "reason", planned->why));
     const int code = command_print_object(all);
-    return planned->chosen < 0 ? MCAST_EXIT_REFUSED : code;
+    return planned->chosen < 0 ? refuse(planned) : code;
 }

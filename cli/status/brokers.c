@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SEVERAL_ANSWER_MS = 2000 }; /* of each of several: one that hangs is no reason to wait */
+/* Of each of several: one that hangs is no reason to wait. */
+enum { SEVERAL_ANSWER_MS = 2000 };
 
 static const char between[] = ", \t\r\n"; /* as mcast_open has it */
 
@@ -33,6 +34,12 @@ static char *cause_of(const char *url, const char *text)
     return cause;
 }
 
+static bool leads(const json_t *broker)
+{
+    const char *role = command_text(broker, "role");
+    return role && strcmp(role, "leader") == 0;
+}
+
 /* *best: the status that is to be shown. */
 static void ask_one(const struct call *call, const char *url, json_t *brokers, json_t **best)
 {
@@ -45,10 +52,10 @@ static void ask_one(const struct call *call, const char *url, json_t *brokers, j
         rc = ask(&one, SEVERAL_ANSWER_MS, &status);
     mcast_close(one.handle);
     if (status) {
-        const char *role = command_text(status, "role");
         json_object_set(told, "role", json_object_get(status, "role"));
         json_object_set(told, "version", json_object_get(status, "version"));
-        if (!*best || (role && strcmp(role, "leader") == 0)) {
+        json_object_set(told, "started", json_object_get(status, "started"));
+        if (!*best || (leads(status) && !leads(*best))) {
             json_decref(*best);
             *best = json_incref(status);
             json_object_set_new(*best, "url", json_string(url));
@@ -62,21 +69,38 @@ static void ask_one(const struct call *call, const char *url, json_t *brokers, j
     json_array_append_new(brokers, told);
 }
 
-int brokers_status(struct call *call, unsigned answer_ms, json_t **status)
+const char *brokers_rival(const json_t *status)
+{
+    const json_t *broker;
+    size_t i;
+    json_array_foreach(json_object_get(status, "brokers"), i, broker)
+    {
+        /* The same broker may be listed by two addresses. */
+        if (leads(status) && leads(broker) &&
+            !json_equal(json_object_get(broker, "started"), json_object_get(status, "started")))
+            return command_text(broker, "url");
+    }
+    return NULL;
+}
+
+json_t *brokers_ask(const struct call *call)
 {
     const char *urls = call->url ? call->url : getenv("MCAST_URL");
     if (!urls || !urls[strspn(urls, between) + strcspn(urls + strspn(urls, between), between)])
-        return ask(call, answer_ms, status);
+        return NULL;
     char *copy = memory_text(urls), *rest = NULL;
-    json_t *brokers = json_array();
-    *status = NULL;
+    json_t *brokers = json_array(), *status = NULL;
     for (char *url = strtok_r(copy, between, &rest); url; url = strtok_r(NULL, between, &rest))
-        ask_one(call, url, brokers, status);
+        ask_one(call, url, brokers, &status);
     free(copy);
-    if (*status) {
-        json_object_set_new(*status, "brokers", brokers);
-        return 0;
-    }
+    if (status)
+        json_object_set(status, "brokers", brokers);
     json_decref(brokers);
-    return ask(call, answer_ms, status); /* in words about all of them */
+    return status;
+}
+
+int brokers_status(struct call *call, unsigned answer_ms, json_t **status)
+{
+    *status = brokers_ask(call);
+    return *status ? 0 : ask(call, answer_ms, status); /* in words about all of them */
 }

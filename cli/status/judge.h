@@ -35,6 +35,7 @@ double judge_seconds_until(const struct verdict *verdict, const char *when);
 void judge_add_name(char names[JUDGE_NAMES_SIZE], long long index, const char *name);
 
 /* ---- judgebroker.c ---- */
+void judge_leaders(struct verdict *verdict);
 void judge_role(struct verdict *verdict);
 void judge_storage(struct verdict *verdict);
 void judge_ended(struct verdict *verdict);

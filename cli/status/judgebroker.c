@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/status/judge.h"
 #include "cli/plain.h"
+#include "cli/status/brokers.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -53,6 +54,20 @@ static void judge_no_leader(struct verdict *verdict, const char *leader)
         judge_fault(verdict, etcd,
                     "NO BROKER LEADS, so nothing is reserved or released: this one is %s",
                     judge_text(root, NULL, "role"));
+}
+
+/* Of several that were asked. */
+void judge_leaders(struct verdict *verdict)
+{
+    const char *rival = brokers_rival(verdict->root);
+    if (rival)
+        judge_fault(
+            verdict,
+            "list only those of one fabric in --url and MCAST_URL; if they are of one: stop "
+            "the wrong one, and set [state] store = etcd on both",
+            "TWO BROKERS LEAD, %s and %s: they share no ledger; below is the first one's "
+            "status",
+            judge_text(verdict->root, NULL, "url"), rival);
 }
 
 void judge_role(struct verdict *verdict)
@@ -198,7 +213,9 @@ void judge_reload(struct verdict *verdict)
     const char *error = judge_text(verdict->root, NULL, "reload_error");
     age_between(judge_text(verdict->root, NULL, "reloaded"), verdict->now, age);
     if (json_is_true(json_object_get(verdict->root, "reload_refused")))
-        judge_fault(verdict, "mcastd --check; correct what it names, then: systemctl reload mcastd",
+        judge_fault(verdict,
+                    "mcastd --check, with the --config FILE that it was started with; correct what "
+                    "it names, then: systemctl reload mcastd",
                     "THE LAST RELOAD WAS REFUSED%s%s%s, what was in force before still is%s%s",
                     age[0] ? " " : "", age, age[0] ? " ago" : "", error[0] ? ": " : "", error);
 }

@@ -243,7 +243,8 @@ static void show_rest(struct screen *screen, const json_t *root)
     end(&words, screen, "connections");
     begin(&words);
     if (commits)
-        add(&words, "%lld records", number_of(commits, "records"));
+        add(&words, "%lld record%s saved since the start", number_of(commits, "records"),
+            number_of(commits, "records") == 1 ? "" : "s");
     add_count(&words, number_of(json_object_get(root, "queues"), "unsaved"), "unsaved");
     add_count(&words, number_of(commits, "failures"),
               number_of(commits, "failures") == 1 ? "failed commit" : "failed commits");

@@ -81,11 +81,11 @@ void judge_add_name(char names[JUDGE_NAMES_SIZE], long long index, const char *n
 size_t verdict_print(const json_t *root, size_t height)
 {
     static void (*const judges[])(struct verdict *) = {
-        judge_role,    judge_storage,        judge_ended,    judge_munge,   judge_service,
-        judge_vnis,    judge_partition_keys, judge_alarms,   judge_link,    judge_addresses,
-        judge_budgets, judge_nodes,          judge_adopted,  judge_plugins, judge_partitions,
-        judge_listed,  judge_standbys,       judge_cleanups, judge_verify,  judge_reload,
-        judge_lists,   judge_ending,
+        judge_leaders,    judge_role,    judge_storage,        judge_ended,    judge_munge,
+        judge_service,    judge_vnis,    judge_partition_keys, judge_alarms,   judge_link,
+        judge_addresses,  judge_budgets, judge_nodes,          judge_adopted,  judge_plugins,
+        judge_partitions, judge_listed,  judge_standbys,       judge_cleanups, judge_verify,
+        judge_reload,     judge_lists,   judge_ending,
     };
     struct verdict verdict = {
         .root = root, .now = time(NULL), .width = plain_width(WIDTH), .lines_max = height / 3};

@@ -32,11 +32,12 @@ function note(job, was, is, text) {
 }
 
 function noteChanges(before, job) {
+    if (!before) return;  // it may have been so for long
     const is = job.waiting_for?.count, trees = job.hwcoll?.trees;
     note(
-        job, before?.waiting_for?.count ?? job.node_count, is,
+        job, before.waiting_for?.count ?? job.node_count, is,
         `${count(job.node_count - is)} of ${plural(job.node_count, "node")} are clean`);
-    note(job, before?.hwcoll?.trees ?? 0, trees, `it has ${plural(trees, "multicast tree")}`);
+    note(job, before.hwcoll?.trees ?? 0, trees, `it has ${plural(trees, "multicast tree")}`);
 }
 
 function drop(job) {

@@ -186,6 +186,9 @@ static void check_vnis(const struct diagnosis_facts *facts)
         core->vnis_in_quarantine > core->vnis_live
             ? "most are quarantined: mcastctl list --held shows for which nodes; have them report "
               "(mcast-node), or choose a duration as [vni] hold"
+        : core->vnis_in_quarantine > 0
+            ? "mcastctl list --held shows for which nodes some are quarantined; else enlarge [vni] "
+              "pool, if the fabric's partitions allow it"
             : "enlarge [vni] pool, if the fabric's partitions allow it",
         "%" PRIu32 " of %" PRIu32 " free, %" PRIu32 " in use, %" PRIu32 " quarantined%s",
         core->vnis_free, core->vnis_pool, core->vnis_live, core->vnis_in_quarantine, whose);

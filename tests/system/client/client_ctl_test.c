@@ -168,8 +168,7 @@ static void ctl__without_a_broker_is_4(void **state)
     assert_int_equal(RUN("--url", "/nonexistent/mcastd.sock", "status"), 4);
     assert_string_equal(test->err,
                         "mcastctl: cannot reach mcastd at /nonexistent/mcastd.sock: No such file "
-                        "or directory; is it running? (systemctl status mcastd); or name it with "
-                        "--url\n");
+                        "or directory; is it running? (systemctl status mcastd)\n");
     assert_int_equal(RUN("events", "--follow", "--url", "unix:/nonexistent/s"), 4);
     end(test);
 }
@@ -233,13 +232,16 @@ static void ctl__refused_is_1_and_not_found_3(void **state)
          "{\"detail\":\"failed to reserve 4 VNIs (2 available)\","
          "\"code\":\"vnis-exhausted\"}",
          THEN_KEEP},
+        {200, NULL, "{\"vnis\":{\"held\":4}}", THEN_KEEP},
         {404, PROBLEM, "{\"detail\":\"elcap has no job f1\"}", THEN_KEEP},
         {200, "text/html", "<html>hello</html>", THEN_KEEP},
     };
     struct test *test = begin(script, SIZE(script));
     assert_int_equal(RUN("reserve", "--cluster", "elcap", "--uid", "1", "--node-count", "1", "f1"),
                      1);
-    assert_string_equal(test->err, "mcastctl: failed to reserve 4 VNIs (2 available)\n");
+    assert_string_equal(test->err,
+                        "mcastctl: failed to reserve 4 VNIs (2 available); 4 quarantined: mcastctl "
+                        "list --held says for which nodes\n");
     assert_int_equal(RUN("release", "--cluster", "elcap", "f1"), 3);
     assert_string_equal(test->err, "mcastctl: elcap has no job f1\n");
     assert_int_equal(RUN("show", "--cluster", "elcap", "f1"), 4);
@@ -327,6 +329,30 @@ static void status__is_the_leaders(void **state)
     end(test);
 }
 
+/* The first one's status, and that another one leads as well; not of one that has two addresses. */
+static void status__of_two_leaders(void **state)
+{
+    static const char mine[] = "{\"role\":\"leader\",\"started\":\"2026-01-01T00:00:00.000Z\","
+                               "\"jobs\":{\"active\":7}}";
+    static const char others[] = "{\"role\":\"leader\",\"started\":\"2026-01-02T00:00:00.000Z\","
+                                 "\"jobs\":{\"active\":9}}";
+    static const struct reply first[] = {{200, NULL, mine, THEN_KEEP},
+                                         {200, NULL, mine, THEN_KEEP}};
+    static const struct reply second[] = {{200, NULL, others, THEN_KEEP},
+                                          {200, NULL, mine, THEN_KEEP}};
+    struct test *test = begin(first, SIZE(first));
+    struct fakebroker *other = fakebroker_create(second, SIZE(second));
+    char urls[400];
+    (void)snprintf(urls, sizeof urls, "%s,%s", fakebroker_url(test->fake), fakebroker_url(other));
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "TWO BROKERS LEAD, unix:/");
+    assert_words(test->out, "\njobs           7 active\n");
+    assert_int_equal(RUN("--url", urls, "status"), 0);
+    assert_words(test->out, "All is well.");
+    fakebroker_destroy(other);
+    end(test);
+}
+
 static void reserve__sends_the_options(void **state)
 {
     static const struct reply script[] = {{201, NULL, JOB, THEN_KEEP}};
@@ -398,7 +424,7 @@ static void token__shows_only_where_it_is_asked_for(void **state)
     assert_null(strstr(test->out, "s3cr3t"));
     assert_words(test->out, "\"FI_CXI_COLL_MCAST_TOKEN\": \"***\"");
     assert_int_equal(RUN("release", "--cluster=elcap", "f1"), 0);
-    assert_string_equal(test->out, "elcap/f1: active\n");
+    assert_string_equal(test->out, "elcap/f1: active (reservation 4711)\n");
     assert_int_equal(RUN("release", "--json", "--cluster=elcap", "f1"), 0);
     assert_null(strstr(test->out, "s3cr3t"));
     assert_int_equal(RUN("env", "--cluster=elcap", "f1"), 0);
@@ -892,6 +918,27 @@ static void write_input(struct test *test, char path[128], const char *text, siz
     test->input = path;
 }
 
+/* To whom others' jobs are not shown, an empty list says so. */
+static void list__of_nothing(void **state)
+{
+    static const char none[] = "{\"jobs\":[],\"next\":null}";
+    static const struct reply script[] = {
+        {200, NULL, none, THEN_KEEP},
+        {200, NULL, "{\"admin\":false,\"clusters\":[]}", THEN_KEEP},
+        {200, NULL, none, THEN_KEEP},
+        {200, NULL, "{\"admin\":true,\"clusters\":[]}", THEN_KEEP},
+        {200, NULL, "{\"vnis\":[]}", THEN_KEEP}};
+    struct test *test = begin(script, SIZE(script));
+    assert_int_equal(RUN("list"), 0);
+    assert_words(test->err, "no such reservation of yours; those of others are shown to admins");
+    assert_int_equal(RUN("list", "--held"), 0);
+    assert_string_equal(test->err,
+                        "mcastctl: there is no such reservation with quarantined VNIs\n");
+    assert_int_equal(RUN("vni", "list"), 0);
+    assert_string_equal(test->err, "mcastctl: there is no shared VNI that you may see\n");
+    end(test);
+}
+
 static void sync__reads_standard_input(void **state)
 {
     static const struct reply script[] = {
@@ -1069,6 +1116,7 @@ UNIT_MAIN(
     cmocka_unit_test(ctl__tells_nothing_to_a_server_of_another_user),
     cmocka_unit_test(ctl__refused_is_1_and_not_found_3), cmocka_unit_test(cluster__is_asked_for),
     cmocka_unit_test(ctl__not_now_is_4), cmocka_unit_test(ctl__several_brokers),
+    cmocka_unit_test(status__of_two_leaders), cmocka_unit_test(list__of_nothing),
     cmocka_unit_test(status__is_the_leaders), cmocka_unit_test(reserve__sends_the_options),
     cmocka_unit_test(launch__sends_the_options),
     cmocka_unit_test(token__shows_only_where_it_is_asked_for),

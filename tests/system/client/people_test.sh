@@ -54,6 +54,8 @@ mcastctl list --held --sort age -o +reason >"$dir/list" || fail "--held with oth
 mcastctl status >"$dir/status"
 has "$dir/status" "2 active, 2 with addresses"
 has "$dir/status" "0 free of 2, 2 in use"
+mcastctl --cluster nope status >"$dir/status" 2>"$dir/refused"
+has "$dir/refused" "there is no cluster nope; the status is of all clusters"
 [ "$(wc -l <"$dir/status")" -le 24 ] || fail "status is more than a screen"
 if grep -q $'\033' "$dir/status"; then fail "colours where there is no terminal"; fi
 says "NO VNI IS FREE for " || fail "status does not say that the VNIs are used up"
@@ -70,6 +72,8 @@ doctor_says() { ! mcastctl doctor >"$dir/doctor" 2>&1 && grep -qE "link .*down f
 until_it "the doctor has it asked" doctor_says
 says "NO FABRIC MANAGER" || fail "status does not say that the fabric manager is away"
 has "$dir/status" "hardware collectives"
+if mcastctl --url "unix:$dir/mcastd.sock,/nonexistent/s" doctor >"$dir/doctor" 2>&1; then fail "a broker is dead"; fi
+has "$dir/doctor" "/nonexistent/s does not answer: No such file"
 
 # ---- top ----
 mcastctl top --every 1 >"$dir/top" &
@@ -127,14 +131,29 @@ wait "$top" || fail "top ended with $?"
 # ---- names ----
 if mcastctl satus 2>"$dir/refused"; then fail "a command that there is not"; fi
 has "$dir/refused" "did you mean status?"
-for typed in lsit:list stat:status hepl:help jobs:list ls:list del:release health:status watch:events; do
+for typed in lsit:list stat:status hepl:help jobs:list ls:list relaese:release health:status alarm:status watch:events; do
     if mcastctl help "${typed%:*}" >"$dir/refused" 2>&1; then fail "${typed%:*} is a command"; fi
     has "$dir/refused" "did you mean ${typed#*:}?"
 done
+for typed in lease drain step claims.old; do # no word leads to what does harm, but its own misspelt by a letter
+    if mcastctl "$typed" 2>"$dir/refused"; then fail "$typed is a command"; fi
+    if grep -qE "did you mean|fence" "$dir/refused"; then cat "$dir/refused" >&2 && fail "$typed"; fi
+done
+if mcastctl drain 2>"$dir/refused"; then fail "a node was drained"; fi
+has "$dir/refused" "scontrol update NodeName=… State=DRAIN Reason=…, or flux resource drain"
 if mcastctl show 2>"$dir/refused"; then fail "no job was shown"; fi
 has "$dir/refused" "mcastctl list"
 if mcastctl list --sotr age 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --sort?"
+for typed in "list --user root:uid" "list -u root:uid" "list --columns job:output" "events -f:follow" "top -d 1:every"; do
+    # shellcheck disable=SC2086 # a command and its options
+    if mcastctl ${typed%:*} 2>"$dir/refused"; then fail "${typed%:*}"; fi
+    has "$dir/refused" "did you mean --${typed#*:}?"
+done
+if mcastctl list small 2>"$dir/refused"; then fail "list of one job"; fi
+has "$dir/refused" "mcastctl show small"
+if mcastctl reserve 2>"$dir/refused"; then fail "no job was reserved"; fi
+has "$dir/refused" "its resource manager's id"
 if mcastctl --ulr x list 2>"$dir/refused"; then fail "an option that there is not"; fi
 has "$dir/refused" "did you mean --url?"
 if mcastctl top --every 10ms 2>"$dir/refused"; then fail "top more often than it may"; fi

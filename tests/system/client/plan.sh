@@ -56,6 +56,12 @@ grep -q '0 wrong or cut, 6 that never ran, or less than a second, 12 parts of jo
 expect 0 '6 jobs (flux)' --config /dev/null --min-nodes 2 "$logs/flux-0.88.json"
 grep -q '0 wrong or cut, 3 that never ran, or less than a second; 1 still ran' out || fail "Flux' jobs"
 
+grep -q '; hold = reports where nodes report (the default); else hold = 1m' out || fail "it drops the safe default"
+# Four at any time, and two VNIs: nothing is marked, nothing to be pasted.
+expect 1 'no setting serves this log: ' --config /dev/null --pool 1-3 --min-nodes 128 log.swf
+grep -q 'without VNIs 1 and 10' err || fail "it does not say what the pool lacks"
+if grep -qE '^\* +[0-9]|hwcoll|Take' out; then fail "what does not work is marked"; fi
+
 gzip -c log.swf >log.swf.gz
 "$mcastctl" plan --json --config mcastd.conf - <log.swf.gz >out 2>err || fail "gzip from standard input"
 python3 - <<'PYTHON' || fail "the JSON is not as it should be"

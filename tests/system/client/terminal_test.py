@@ -435,6 +435,15 @@ def a_broker_that_hangs_is_left():
         fail("of a broker that hangs: %r" % answer)
 
 
+def status_gives_up():
+    """Who looks at a terminal is told of a broker that hangs before a program would be."""
+    Broker.goes_on.clear()
+    status = Terminal([MCASTCTL, "status"], columns=500)
+    status.shows("status", "did not answer within 5000 ms")
+    status.ends("status", 4)
+    Broker.goes_on.set()
+
+
 def bash_completes():
     shell = Terminal(["bash", "--norc", "--noprofile", "-i"], columns=500, PS1="$ ", TERM="dumb")
     shell_completes(shell, ["bind 'set enable-bracketed-paste off'",
@@ -471,5 +480,6 @@ with tempfile.TemporaryDirectory(prefix="mcast-terminal.", dir="/var/tmp") as FO
     threading.Thread(target=Server(SOCKET, Broker).serve_forever, daemon=True).start()
     for test in (top_draws_in_place, top_says_why, top_leaves_the_terminal,
                  live_traffic_draws_in_place, tables_obey_the_width,
-                 no_word_of_the_broker_is_more_than_a_word, a_broker_that_hangs_is_left, bash_completes, zsh_completes):
+                 no_word_of_the_broker_is_more_than_a_word, a_broker_that_hangs_is_left,
+                 status_gives_up, bash_completes, zsh_completes):
         test()

@@ -258,7 +258,7 @@ FOLDER_TEST(faults__are_all_told)
             "mcastd.conf:7: socket_mode = 999: allowed is an octal file mode, 0600 to 0777\n"
             "mcastd.conf:8: there is no section [brokr]; there are [broker], [state], [fm], "
             "[hwcoll], [vni], [omnipath], [inventory], [traffic], [cluster \"NAME\"] and "
-            "[profile \"NAME\"]\n"
+            "[profile \"NAME\"]; did you mean broker?\n"
             "mcastd.conf:10: a section's line is [NAME], the ] is missing\n"
             "mcastd.conf:12: cluster \"El-Cap\": allowed are 1 to 32 of a-z, 0-9 and _\n"
             "mcastd.conf:15: hold = 10: allowed is reports, or a duration of 0 to 7d, with one "
@@ -277,6 +277,11 @@ FOLDER_TEST(misspelt_keys__are_told_with_what_they_may_be)
                                   "mean log_level?\n"));
     assert_non_null(strstr(heard, "mcastd.conf:4: there is no key pol in [vni]; did you mean "));
     assert_non_null(strstr(heard, "mcastd.conf:6: there is no key x in [fm]; there are "));
+    (void)load_text("[cluster elcap]\nx = 1\n" CLUSTER "user = root\n");
+    assert_non_null(strstr(heard, "mcastd.conf:1: there is no section [cluster elcap]; did you "
+                                  "mean [cluster \"elcap\"]?\n"));
+    assert_non_null(strstr(heard, "user is a key of [state], not of [cluster]; did you mean "
+                                  "users?\n"));
 }
 
 FOLDER_TEST(later_keys__are_refused_not_ignored)

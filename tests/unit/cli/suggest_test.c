@@ -48,6 +48,17 @@ UNIT(words__that_are_begun)
     expect("s", "");
 }
 
+UNIT(words__that_do_harm_are_only_misspelt)
+{
+    static const char *const typed[] = {"relaese", "lease", "rel"};
+    struct suggestion suggestion;
+    for (size_t i = 0; i < sizeof typed / sizeof *typed; i++) {
+        suggest_begin(&suggestion, typed[i]);
+        suggest_try_misspelt(&suggestion, "release");
+        assert_int_equal(suggestion.count, i == 0);
+    }
+}
+
 UNIT(words__that_are_like_none)
 {
     expect("frobnicate", "");

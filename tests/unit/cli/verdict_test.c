@@ -67,6 +67,10 @@ static const struct {
     {"{\"role\":\"leader\",\"url\":\"m1\",\"leadership\":{},\"brokers\":[{\"url\":\"m1\","
      "\"role\":\"leader\"},{\"url\":\"m2\",\"error\":\"refused\"}]}",
      "THE BROKER m2 DOES NOT ANSWER: refused → on its host: systemctl status mcastd"},
+    {"{\"role\":\"leader\",\"url\":\"m1\",\"started\":\"a\",\"brokers\":[{\"url\":\"m1\",\"role\":"
+     "\"leader\",\"started\":\"a\"},{\"url\":\"m2\",\"role\":\"leader\",\"started\":\"b\"}]}",
+     "TWO BROKERS LEAD, m1 and m2: they share no ledger; below is the first one's status → list "
+     "only those of one fabric"},
     {"{\"role\":\"leader\",\"leadership\":{\"unreachable_since\":\"@180\",\"last_error\":\"m3\"}}",
      "ETCD DOES NOT ANSWER for 3 min: m3 → etcdctl endpoint health"},
     {"{\"commits\":{\"storage_error\":\"disk full\",\"storage_failing_since\":\"@180\"}}",
