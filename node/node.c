@@ -106,6 +106,17 @@ static bool pause_for_broker(struct retry *retry, bool if_absent, bool *logged,
     return retry_pause(retry);
 }
 
+/* A broker that is slow, or goes, was found; and its certificate that is over is over for all. */
+static bool found_no_way(int rc, const struct mcast_error *error)
+{
+    static const char *const words[] = {"no-connection", "denied", "untrusted",
+                                        "tls",           "munge",  "libcurl"};
+    bool is_listed = false;
+    for (size_t i = 0; rc < 0 && i < sizeof words / sizeof words[0]; i++)
+        is_listed |= strcmp(error->word, words[i]) == 0;
+    return is_listed && error->status == 0 && !strstr(error->text, "is not valid today");
+}
+
 int node_ask(struct node *node, node_request_fn *request, void *arg, int64_t retry_ms,
              bool if_absent, struct mcast_error *error)
 {
@@ -125,9 +136,9 @@ int node_ask(struct node *node, node_request_fn *request, void *arg, int64_t ret
          again = rc < 0 && pause_for_broker(&retry, if_absent, &logged, error))
         rc = request(node->broker, arg, error);
     node->broker_gone = rc == MCAST_UNREACHABLE || (rc < 0 && mcast_later(error, NULL));
-    const bool answered = rc == 0 || error->status > 0;
-    snprintf(node->unreached, sizeof node->unreached, "%.199s", answered ? "" : error->text);
-    if (answered)
+    const bool unreached = found_no_way(rc, error);
+    snprintf(node->unreached, sizeof node->unreached, "%.199s", unreached ? error->text : "");
+    if (!unreached)
         unreached_forget(node);
     return rc;
 }

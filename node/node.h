@@ -24,7 +24,7 @@ struct node {
     const char *reporter; /* a program that reports what is gone with other nodes' reports; NULL */
     unsigned int looks;   /* for holders.h */
     bool broker_gone;     /* it had no answer, or no time: asking again would only cost time */
-    char unreached[200];  /* why the last request had no answer at all; "": it had one */
+    char unreached[200];  /* why the last request found no way to the broker; "": it did */
 };
 
 /* One line on standard error, "mcast-node: …", with control characters replaced. The prefix also

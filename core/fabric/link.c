@@ -128,6 +128,7 @@ void link_retry_now(struct core *core)
 
 void link_probe(struct core *core, const struct core_event *event)
 {
+    (void)event;
     assert(event->kind == CORE_PROBE);
     link_retry_now(core);
     if (core->now_ms - core->link.heard_ms >= PROBE_QUIET_MS)

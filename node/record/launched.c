@@ -245,7 +245,8 @@ int launched_claim(const struct launch *launch, struct claim *claim, struct erro
  *   job CLUSTER JOB ended until   a job of which only the name was known, "-": of any cluster
  *   all ended until      all documents that were made before, when there were too many lines
  * and " +S", the same until by the clock since boot: a line is dropped when both are over, as the
- * time of day may be set back. A boot ends all lines (is_of_before_boot). */
+ * time of day may be set back. A S that is too far for this boot is an earlier one's, of which no
+ * document is good (is_of_before_boot). */
 static const char ended_file[] = "ended";
 enum {
     ENDED_LINE_SIZE = 64 + CLAIM_NAME_SIZE,
@@ -321,8 +322,9 @@ static bool is_over(const char *line, size_t length, int64_t now_s)
     const char *last = memrchr(line, ' ', length);
     if (!read_line(line, &ended))
         return true;
-    return ended.until_s < now_s &&
-           (!last || last[1] != '+' || strtoll(last + 1, NULL, 10) < boot_clock_s());
+    const int64_t left_s =
+        last && last[1] == '+' ? strtoll(last + 1, NULL, 10) - boot_clock_s() : -1;
+    return ended.until_s < now_s && (left_s < 0 || left_s > LAUNCHED_LONGEST_S);
 }
 
 /* The lines that still count, in the same memory. */
@@ -345,7 +347,9 @@ static int append_line(const struct statedir *dir, const char *line, int64_t unt
                        struct error *err)
 {
     const int64_t now_s = (int64_t)time(NULL), boot_s = boot_clock_s();
-    const int64_t left_s = until_s > now_s ? until_s - now_s : 0;
+    /* Else the time of day is wrong now, or was. */
+    const bool possible = until_s > now_s && until_s - now_s < LAUNCHED_LONGEST_S;
+    const int64_t left_s = possible ? until_s - now_s : LAUNCHED_LONGEST_S;
     int rc = statedir_lock(dir, STATEDIR_ENDED, err);
     if (rc < 0)
         return rc;

@@ -5,10 +5,12 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static const char suffix[] = ".json";
@@ -225,13 +227,10 @@ static int read_named(const struct statedir *dir, const char *name, struct note 
     int rc = statedir_read(dir, name, &text, err);
     if (rc < 0)
         return rc;
-    if (text[0] == '\0') { /* the machine went down: nothing of it is here */
+    if (text[0] == '\0') /* the machine went down: nothing of it is here */
         rc = error_set(err, ERROR_NOT_FOUND, "%s is empty", name);
-        if (dir->lock >= 0)
-            (void)statedir_remove(dir, name, NULL);
-    } else {
+    else
         rc = note_parse(note, text, err);
-    }
     free(text);
     return rc;
 }
@@ -444,6 +443,23 @@ int boot_write(const struct statedir *dir, const struct boot *boot, struct error
     return write_text(dir, boot_file, dump_json(root), err);
 }
 
+/* Notes, which only a start of the machine empties. Later, a new one may be in an empty one's place
+ * by the time that it is removed. */
+static void remove_empty(const struct statedir *dir)
+{
+    struct dirent **files;
+    struct stat status;
+    const int count = scandirat(dir->directory, ".", &files, is_note, NULL);
+    for (int i = 0; i < count; i++) {
+        const char *name = files[i]->d_name;
+        if (fstatat(dir->directory, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_size == 0)
+            (void)statedir_remove(dir, name, NULL);
+        free(files[i]);
+    }
+    if (count >= 0)
+        free(files);
+}
+
 int boot_open(struct boot *boot, const struct statedir *dir, const struct notes *notes,
               struct error *err)
 {
@@ -451,7 +467,8 @@ int boot_open(struct boot *boot, const struct statedir *dir, const struct notes 
         return 0;
     /* Several commands may be the first ones. */
     int rc = statedir_lock(dir, STATEDIR_BOOT, err);
-    if (rc == 0 && !boot_read(boot, dir)) {
+    if (rc == 0 && !boot_read(boot, dir)) { /* so no process has written a note since the boot */
+        remove_empty(dir);
         boot->order = boot_order(notes, boot_time_ms());
         rc = boot_write(dir, boot, err);
     }

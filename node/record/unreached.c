@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job that begins so long after another one has failed was granted what it has since. One that
- * failed an hour ago says nothing of now. */
+/* A job that begins so long after another one has failed, and the retry timeout that one more had
+ * meanwhile whose prolog this one's waited for, was granted what it has since. One that failed an
+ * hour ago says nothing of now. */
 enum { MOMENTS_MS = 30 * 1000, COUNTS_MS = 3600 * 1000 };
 
 /* The first job that failed: "BOOT MS JOB", when by note_clock_ms. */
@@ -48,16 +49,16 @@ int unreached_judge(const struct node *node, const char *job, int64_t began_ms)
     const int64_t now_ms = note_clock_ms();
     struct unreached first;
     if (!node->unreached[0])
-        return COMMAND_UNREACHABLE; /* it answered, that it has no time */
+        return COMMAND_UNREACHABLE; /* it was found, and had no time */
     if (!read_first(node, now_ms, &first)) {
         write_first(node, job, now_ms);
         return COMMAND_UNREACHABLE;
     }
-    if (strcmp(first.job, job) == 0 || began_ms - first.at_ms < MOMENTS_MS)
+    if (strcmp(first.job, job) == 0 || began_ms - first.at_ms < MOMENTS_MS + node->settings.busy_ms)
         return COMMAND_UNREACHABLE;
-    say("only this node cannot reach the broker, which gave job %s what it is to have: %s (nor for "
-        "job %s, %" PRId64 " s before); mend that, mcast-node prolog --job %s --dry-run here asks "
-        "the broker, then let the node have jobs again",
+    say("this node, or all nodes, cannot reach the broker, which gave job %s what it is to have: "
+        "%s (nor for job %s, %" PRId64 " s before); mend that, mcast-node prolog --job %s "
+        "--dry-run here asks the broker, then let the node have jobs again",
         job, node->unreached, first.job, (now_ms - first.at_ms) / 1000, job);
     return COMMAND_REFUSED;
 }

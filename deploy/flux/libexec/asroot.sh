@@ -4,22 +4,21 @@
 # variables Flux's programs are told what to run and to load (FLUX_EXEC_PATH, FLUX_CONNECTOR_PATH,
 # FLUX_SSH). Whoever is flux is not yet root: so what is started here is told nothing but which broker
 # it is to talk to. PATH is flux-imp's own, or that of a script of the site.
+unset asroot_exported asroot_word asroot_name asroot_value
 case $FLUX_URI in
-local://*) asroot_keep=' PATH FLUX_URI ' ;;
-*) asroot_keep=' PATH ' ;; # then it is the system's instance
+local://*) ;;
+*) unset FLUX_URI ;; # then it is the system's instance
 esac
 
 # Their values are this script's from here on, and nobody else's. A value with line breaks can only name
-# more to unset.
+# more to unset, and not what is needed here. bash says "declare -x" where it is not run as sh.
 asroot_exported=$(export -p)
 while read -r asroot_word asroot_name; do
-    [ "$asroot_word" = export ] || continue
-    asroot_name=${asroot_name%%=*}
+    case $asroot_word in export | declare) ;; *) continue ;; esac
+    asroot_name=${asroot_name#-x } asroot_name=${asroot_name%%=*}
     case $asroot_name in
+    PATH | FLUX_URI | asroot_*) continue ;;
     '' | [0-9]* | *[!A-Za-z0-9_]*) continue ;;
-    esac
-    case $asroot_keep in
-    *" $asroot_name "*) continue ;;
     esac
     case $asroot_name in
     folder | FLUX_JOB_ID | FLUX_MCAST_PUBLISHED)

@@ -57,7 +57,7 @@ static void cleanup__takes_the_token_from_the_environment(void **state)
     assert_non_null(strstr(out, "MCAST_TOKEN"));
     assert_int_equal(CTL(job.token, out, "cleanup"), 2);
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA//fB"), 2);
-    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--wait", "2"), 2);
+    assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/fA", "--wait", "2x"), 2);
     assert_int_equal(CTL("two words", out, "cleanup", "--step", "/fA"), 2);
     assert_int_equal(CTL("sess-unknown", out, "cleanup", "--step", "/fA"), 1);
     assert_int_equal(CTL(job.token, out, "cleanup", "--step", "/ƒA/ƒB", "--wait", "50000ms"), 0);

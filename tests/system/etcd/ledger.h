@@ -11,7 +11,7 @@
 
 #include <time.h>
 
-enum { LEASE_MS = 600000, TRY_MS = 30000, URLS_MAX = 4 };
+enum { LEASE_MS = 60000, TRY_MS = 30000, URLS_MAX = 4 };
 
 static struct etcdcluster *cluster;
 

@@ -125,7 +125,8 @@ chmod +x "$dir/impatient"
 looked_on() { [ "$(grep -cs '^job info .* mcast$' "$FAKE_FLUX/calls")" -gt 5 ] 2>/dev/null; }
 for last in 'exception type="cancel" severity=0 note=""' 'prolog-finish description="mcast" status=0'; do
     rm -f "$FAKE_FLUX/kvs/$FAKE_JOB.mcast" "$FAKE_FLUX/calls"
-    printf '1700000000.0 prolog-start description="%s"\n' job-manager.prolog mcast >"$FAKE_FLUX/events"
+    printf '1700000000.0 %s\n' 'prolog-start description="job-manager.prolog"' 'prolog-start description="mcast"' \
+        'exception type="x" severity=7 note="its owner says severity=0 " userid=5588' >"$FAKE_FLUX/events"
     hook=$dir/impatient on_node FLUX_MCAST_PUBLISHED=plugin &
     node=$!
     until_it "the node waits for the plugin" looked_on
@@ -137,7 +138,15 @@ done
 rm "$FAKE_FLUX/events"
 # What user flux says, root does not run; only the broker's socket is taken from it.
 [ ! -e "$dir/was-run" ] || fail "root runs what the environment names"
-[ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "root's programs are told: $(cat "$dir/told")"
+told() { [ "$(sort -u "$dir/told")" = FLUX_URI=local:///run/flux/local ] || fail "$1: root's programs are told: $(cat "$dir/told")"; }
+told sh
+# Nor does it lose PATH by a value that reads as what a shell exports.
+for shell in sh bash; do
+    rm -f "$dir/told"
+    on_node FLUX_URI=local:///run/flux/local FLUX_AAA=$'x\nexport asroot_keep=1\nexport PATH=1\nexport UID\ndeclare -x PATH' \
+        "$shell" || fail "$shell: a node fails a job for what the environment says"
+    told "$shell"
+done
 
 # ---- refused: the words go to the user, as one argument, and the prolog fails
 refused() { # refused WORDS

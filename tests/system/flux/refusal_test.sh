@@ -89,15 +89,15 @@ flux resource undrain 2
 
 # Without documents the reservation is in the KVS, and the broker is not needed.
 if [ "$documents" ]; then
-    echo "# the broker is needed, and one node alone cannot reach it: the first job ends, the second drains that node"
+    echo "# the broker is needed, and no way leads there from one node: the first job ends, the second drains that node"
     cp "$dir/node3.conf" "$dir/node3.conf.before"
     sed -i 's|^url = .*|url = unix:/nowhere\nbusy_retry = 0s|; s|^launch_user = .*|launch_user = no_such_user|' "$dir/node3.conf"
     refused "cannot reach mcastd at /nowhere" -N4
     [ -z "$(drained)" ] || fail "a broker that may be away for all drains $(drained)"
     read -r boot ms job <"$dir/spool3/unreached"
     echo "$boot $((ms - 60000)) $job" >"$dir/spool3/unreached" # as if a minute ago
-    refused "only this node cannot reach the broker" -N4
-    [[ $(drained) == "3 mcast: only this node cannot reach the broker, "*/nowhere*dry-run* ]] || fail "drained is: $(drained)"
+    refused "this node, or all nodes, cannot reach the broker" -N4
+    [[ $(drained) == "3 mcast: this node, or all nodes, cannot reach the broker, "*/nowhere*dry-run* ]] || fail "drained is: $(drained)"
     mv "$dir/node3.conf.before" "$dir/node3.conf"
     flux resource undrain 3
     echo 0 >"$dir/spool3/missed" # its turn to ask what it missed, which is that there is nothing of both

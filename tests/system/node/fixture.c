@@ -51,8 +51,8 @@ void fixture_set_cxi(struct fixture *fixture, const char *text)
 void fixture_set_config(struct fixture *fixture, const char *text)
 {
     char whole[4096];
-    snprintf(whole, sizeof whole, "timeout = 30s\n%s%s%s", text,
-             strstr(text, "busy_retry") ? "" : "busy_retry = 0s\n",
+    snprintf(whole, sizeof whole, "%s%s%s%s", strstr(text, "timeout") ? "" : "timeout = 30s\n",
+             text, strstr(text, "busy_retry") ? "" : "busy_retry = 0s\n",
              strstr(text, "inventory") ? "" : "inventory = no\n");
     assert_int_equal(folder_write(fixture->folder, "node.conf", 0644, whole), 0);
 }

@@ -327,8 +327,8 @@ static void node__that_alone_cannot_reach_the_broker(void **state)
                                   "$boot $((ms - 60000)) $job >unreached");
     unsigned int job = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
     cluster_await(site->cluster,
-                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: only "
-                  "this node cannot reach the broker, .*/nowhere.*dry-run'",
+                  "sinfo -h -R -o '%%N %%E' | tee /dev/stderr | grep -q '^n4 mcastd: job %u: this "
+                  "node, or all nodes, cannot reach the broker, .*/nowhere.*dry-run'",
                   job);
     cluster_run(site->cluster, "sinfo -h -t drain,draining -o %%N");
     assert_string_equal(cluster_text(site->cluster), "n4");

@@ -56,9 +56,13 @@ UNIT_WITH(ended__is_forgotten_when_both_clocks_say_so, set_up, tear_down)
     const struct {
         int64_t until_s, boot_until_s; /* from now; 0: of an older release */
         bool kept;
-    } cases[] = {{600, 600, true},    {-600, 600, true}, /* set forward since */
-                 {600, -600, true},                      /* and back */
-                 {-600, -600, false}, {600, 0, true},    {-600, 0, false}};
+    } cases[] = {{600, 600, true},
+                 {-600, 600, true},                       /* set forward since */
+                 {600, -600, true},                       /* and back */
+                 {-600, LAUNCHED_LONGEST_S + 600, false}, /* of a boot before */
+                 {-600, -600, false},
+                 {600, 0, true},
+                 {-600, 0, false}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         int length = snprintf(text, sizeof text, "number 4711 %" PRId64, now_s + cases[i].until_s);
         if (cases[i].boot_until_s)
@@ -71,6 +75,26 @@ UNIT_WITH(ended__is_forgotten_when_both_clocks_say_so, set_up, tear_down)
     assert_int_equal(statedir_write(&dir, "ended", "", &err), 0);
     assert_int_equal(ended_add_job(&dir, NULL, "+1", &err), 0);
     assert_false(is_kept("number 4711 99999999999 +99", 4711));
+}
+
+/* A job that ends while the time of day is wrong: the document may be good when it is right. */
+UNIT_WITH(ended__by_a_wrong_clock_counts_for_the_longest, set_up, tear_down)
+{
+    const int64_t wrong_s[] = {-600, 30 * 86400};
+    const int64_t now_s = (int64_t)time(NULL);
+    for (size_t i = 0; i < sizeof wrong_s / sizeof wrong_s[0]; i++) {
+        const struct claim claim = example(4711, now_s + wrong_s[i]);
+        const int64_t before_s = note_clock_ms() / 1000;
+        char *text = NULL, *plus;
+        assert_int_equal(statedir_write(&dir, "ended", "", NULL), 0);
+        assert_int_equal(ended_add(&dir, &claim, NULL), 0);
+        const int64_t after_s = note_clock_ms() / 1000;
+        assert_int_equal(statedir_read(&dir, "ended", &text, NULL), 0);
+        assert_non_null(plus = strchr(text, '+'));
+        assert_in_range(strtoll(plus, NULL, 10), before_s + LAUNCHED_LONGEST_S,
+                        after_s + LAUNCHED_LONGEST_S);
+        free(text);
+    }
 }
 
 UNIT_RUN(NULL, NULL)
