@@ -7,8 +7,8 @@
 
 /* GET /v1/doctor: what the broker finds wrong with itself and its surroundings, for admins, because
  * it shows the site's insides. All of it is in memory but for the number of descriptors, which the
- * kernel gives at once. Files are for mcastctl to read: it may wait for them. With ask=yes the fabric
- * manager is asked for its list: what looks again and again leaves it alone. */
+ * kernel gives at once. Files are for mcastctl to read: it may wait for them. With ask=yes the
+ * fabric manager is asked for its list: what looks again and again leaves it alone. */
 
 /* NULL: none has VNIs of the pool. */
 static const char *find_partition(const struct core *core)

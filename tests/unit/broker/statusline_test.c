@@ -64,9 +64,8 @@ UNIT(alarm__comes_before_all)
     facts.alarms = &conflict;
     facts.reload_refused = true;
     (void)statusline_format(&facts, line);
-    static const char one[] =
-        "ALARM name-conflict of cluster elcap. The "
-        "last reload was refused";
+    static const char one[] = "ALARM name-conflict of cluster elcap. The "
+                              "last reload was refused";
     assert_memory_equal(line, one, sizeof one - 1);
     struct alarm loss = {.kind = ALARM_MASS_LOSS, .detail = "12 of 40 are missing"};
     loss.next = &(struct alarm){.next = &conflict};

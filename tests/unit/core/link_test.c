@@ -151,14 +151,14 @@ UP(link__is_tried_again_at_once_when_it_may_be_mended)
     struct driver *d = *state;
     driver_reserve(d, driver_request("a", 128));
     driver_done(d, driver_call(d, FMCALL_RESERVE), FM_UNREACHED, NULL);
+    const struct core_event looks[] = {{.kind = CORE_PROBE},
+                                       {.kind = CORE_CONFIGURE, .u.config = &d->config}};
     for (int i = 0; i < 2; i++) {
         while (core_next_deadline(d->core) - d->now < 2000) {
             driver_tick(d, core_next_deadline(d->core) - d->now);
             driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = false}});
         }
-        driver_step(d, i == 0
-                           ? (struct core_event){.kind = CORE_PROBE}
-                           : (struct core_event){.kind = CORE_CONFIGURE, .u.config = &d->config});
+        driver_step(d, looks[i]);
         assert_non_null(driver_find(d, EFFECT_LOGIN));
         driver_step(d, (struct core_event){.kind = CORE_LOGIN_DONE, .u.login = {.ok = false}});
     }
