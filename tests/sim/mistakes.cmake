@@ -136,7 +136,7 @@ mcast_mistake(any-life-will-do 300 core/reservation/ledger.c
     [[while (r && r->number != number)]]
     [[while (r && r->number < number)]])
 mcast_mistake(old-report-counts 100 core/requests/nodereport.c
-    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 84)
+    [[order != 0 && order < known->order]] [[order > known->order && order == 0]] 1350)
 mcast_mistake(granted-twice-is-once 300 core/reservation/quarantine.c
     [[return nodes_clean(r->reported) >= r->node_count && !r->regranted;]]
     [[return nodes_clean(r->reported) >= r->node_count;]] 1000)
@@ -200,7 +200,7 @@ mcast_mistake(old-ledger-hands-out 1000 core/reconcile/suspect.c
 mcast_mistake(time-heals-created 50 core/reservation/quarantine.c
     [[r->reported->count > r->reported->clean;]] [[r->reported->lingering > 0;]])
 mcast_mistake(late-lingering-is-nobodys 100 core/reconcile/unknownlife.c
-    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 340)
+    [[if (!core_cluster_config(core, cluster) ||]] [[if (!future || !core_cluster_config(core, cluster) ||]] 540)
 mcast_mistake(events-count-what-is-lost 50 core/emit.c
     [[.addresses = r->hwcoll == HWCOLL_RESERVED ? r->addresses : 0,]] [[.addresses = r->addresses,]])
 mcast_mistake(full-ring-is-not-emptied 1000 core/reservation/tombstones.c
