@@ -109,6 +109,18 @@ static int enable_write_ahead_log(sqlite3 *db, const char *path, struct error *e
                      "cannot keep a write-ahead log beside %s: put it on a local disk", path);
 }
 
+/* SQLite opens to be read what it may not write to. */
+static int refuse_read_only(struct sqlite *sqlite, struct error *err)
+{
+    assert(sqlite->db);
+    if (sqlite3_db_readonly(sqlite->db, "main") == 0)
+        return 0;
+    return error_set(err, ERROR_IO,
+                     "%s cannot be written to: give it to the user of mcastd, mode 0600, then "
+                     "start again",
+                     sqlite->path);
+}
+
 /* The version is checked before anything is set: a newer file stays unchanged. A checkpoint runs
  * every 1000 pages (4 MB). While another process reads the file the log grows; it is truncated to
  * 16 MiB afterwards. */
@@ -125,6 +137,7 @@ static int open_file(struct sqlite *sqlite, const char *key_file, struct error *
     if ((code = sqlite_execute(sqlite->db, "PRAGMA synchronous=FULL", sqlite->path, err)) ||
         (code = schema_check(sqlite->db, sqlite->path, &version, err)) ||
         (code = statefile_make_private(sqlite->path, err)) ||
+        (code = refuse_read_only(sqlite, err)) ||
         (code = enable_write_ahead_log(sqlite->db, sqlite->path, err)) ||
         (code = sqlite_sealing_open(&sqlite->sealing, sqlite->db, version, sqlite->path, key_file,
                                     err)) ||
@@ -192,11 +205,6 @@ static int open_parts(struct sqlite *sqlite, const char *file, const char *key_f
     if (rc != SQLITE_OK)
         return sqlite_error(err, sqlite->db, rc, sqlite->path);
     sqlite3_extended_result_codes(sqlite->db, 1);
-    if (!shared && sqlite3_db_readonly(sqlite->db, "main") == 1) /* SQLite falls back to that */
-        return error_set(err, ERROR_IO,
-                         "%s cannot be written to: give it to the user of mcastd, mode 0600, then "
-                         "start again",
-                         sqlite->path);
     code = live       ? open_copy(sqlite, key_file, err)
            : key_file ? open_file(sqlite, key_file, err)
                       : open_memory(sqlite, err);
