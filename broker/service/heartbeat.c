@@ -78,8 +78,8 @@ static void print_alarm(FILE *out, const struct statusline *facts)
         return;
     for (const struct alarm *next = alarm->next; next; next = next->next)
         more++;
-    fprintf(out, "ALARM %s%s%s", alarm_kind_word(alarm->kind),
-            alarm->cluster ? " of cluster " : "", alarm->cluster ? alarm->cluster : "");
+    fprintf(out, "ALARM %s%s%s", alarm_kind_word(alarm->kind), alarm->cluster ? " of cluster " : "",
+            alarm->cluster ? alarm->cluster : "");
     if (more > 0)
         fprintf(out, " (and %" PRIu32 " more)", more);
     fputs(". ", out);
