@@ -312,7 +312,8 @@ static void node__that_alone_cannot_reach_the_broker(void **state)
     struct site *site = *state;
     site_set_settings(site, "MCAST_PATIENCE=0\n"
                             "[ \"$SLURMD_NODENAME\" != n4 ] || MCAST_URL=unix:/nowhere\n");
-    unsigned int first = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap true");
+    /* It does not end before n4 has said so. */
+    unsigned int first = cluster_submit(site->cluster, "$AS_USER -N2 -w n[3-4] --wrap 'sleep 300'");
     cluster_await(site->cluster,
                   "scontrol show job %u | tee /dev/stderr | grep -q 'AdminComment=mcastd: .*(on "
                   "n4)'",
