@@ -41,8 +41,8 @@ struct relayed {
     enum fmcall_kind kind;  /* JOIN or LEAVE */
     bool made;              /* of JOIN: there is the tree, */
     bool unfit;             /* … there is one that libfabric does not take, and it is to go, */
-    bool unused;            /* of LEAVE: no task was given the tree, it goes whoever asks, */
-    bool begins_anew;       /* … also when it was given up for one that did */
+    bool unused;            /* of LEAVE: no task was given the tree, it goes in any case, */
+    bool begins_anew;       /* … also when it was given up for a task that asked */
     uint16_t tree;          /* this one; of LEAVE: the one that is to go, */
     bool refused;           /* it will not be done, and op.words say why */
     int status;             /* … with this status; 0: the answer's own */

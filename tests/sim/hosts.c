@@ -165,7 +165,7 @@ void hosts_event(const struct sim *sim, const struct request *request, struct co
     event->u.report.services = request->report.state == NODE_DESTROYED ? NULL : "cxi0:12,cxi1:7";
 }
 
-/* F3: services of a reservation that is over, and may be in nobody else's hands. A late word is of
+/* F3: services of a reservation that is over, which no other job may have. A late word is of
  * those that were there before the prolog ran again, when that has made others since. */
 void hosts_heard(struct sim *sim, const struct request *request, const struct told *told,
                  uint64_t batch)

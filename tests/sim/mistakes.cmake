@@ -20,7 +20,7 @@
 # another world's 30,000 did not; an unsure end of a step after which its job's name does not rest, and a leave
 # of an unknown tree that is told to ask again for ever (6,000 and 7,000 did not show these two any more since
 # Slurm's plugin is in the world); a reserve that reached
-# nobody and is taken for asked, and a job list that counts as asked when it came (20,000 do not show these two
+# none and is taken for asked, and a job list that counts as asked when it came (20,000 do not show these two
 # any more); and two that one might expect here do no harm by design: believing half a list, and
 # deleting a stray at first sight.
 #

@@ -62,6 +62,6 @@ void named_refused(struct sim *sim, const struct request *request, const struct 
                 !shares_foreign(sim, vni) && !idset_has(&sim->shares.known, vni);
     }
     if (free && !sim->edge.suspect && !admin_sees(sim, ALARM_OLD_LEDGER, NULL))
-        sim_fail(sim, "F1", "%s has VNI %u, which nobody else has, and was answered: %s", job->id,
+        sim_fail(sim, "F1", "%s has VNI %u, which no other job has, and was answered: %s", job->id,
                  wanted->named[0], answer_word(told->kind));
 }

@@ -145,7 +145,7 @@ static void write_alarms(struct call *call, const struct core *core)
     writer_end_array(out);
 }
 
-/* The fabric manager's own words are for admins: they may name anybody's job. */
+/* The fabric manager's own words are for admins: they may name a job of any user. */
 static void write_fabric(struct writer *out, const struct core_status *status,
                          const struct fmapi_counters *transport, bool admin)
 {

@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 # Sourced by what runs on the nodes as root. flux-imp hands on what user flux has of FLUX_…, and by such
 # variables Flux's programs are told what to run and to load (FLUX_EXEC_PATH, FLUX_CONNECTOR_PATH,
-# FLUX_SSH). Whoever is flux is not yet root: so what is started here is told nothing but which broker
+# FLUX_SSH). User flux is not root: so what is started here is told nothing but which broker
 # it is to talk to. PATH is flux-imp's own, or that of a script of the site.
 unset asroot_exported asroot_word asroot_name asroot_value
 case $FLUX_URI in
@@ -10,7 +10,7 @@ local://*) ;;
 *) unset FLUX_URI ;; # then it is the system's instance
 esac
 
-# Their values are this script's from here on, and nobody else's. A value with line breaks can only name
+# From here on only this script has their values. A value with line breaks can only name
 # more to unset, and not what is needed here. bash says "declare -x" where it is not run as sh.
 asroot_exported=$(export -p)
 while read -r asroot_word asroot_name; do

@@ -122,7 +122,7 @@ static void tend__killed_at_each_step(void **state)
     assert_true(step > 10);
 }
 
-/* The node is at fault, and says where; nothing is made that nobody would remember, and nothing is
+/* The node is at fault, and says where; nothing is made that is not remembered, and nothing is
  * told as gone for which it could not be remembered that it has ended. */
 static void disk__that_is_full(void **state)
 {

@@ -115,7 +115,7 @@ static void broker__that_is_slow_was_found(void **state)
     strcpy(address.sun_path, folder_path(path, sizeof path, fixture->folder, "slow"));
     const int slow = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     assert_int_equal(bind(slow, (const struct sockaddr *)&address, sizeof address), 0);
-    assert_int_equal(listen(slow, 16), 0); /* and nobody takes what is asked */
+    assert_int_equal(listen(slow, 16), 0); /* and nothing takes what is asked */
     fixture_set_config(fixture, "timeout = 1s\n");
     EXPECT_RUN(4, "prolog --job f17 " NO_WAY);
     assert_true(age(fixture, 60));
